@@ -128,7 +128,7 @@ typedef struct tdl_kernel {
     int32_t line, args_bytes;   /* sizeof(k_args) */
     int32_t n_args, n_requires, n_plans, pad;
     const tdl_arg *args;        /* in order of k_args: sizes, tensors and scalars as declared */
-    const tdl_require *requires;
+    const tdl_require *required;      /* n_requires of them (`requires` is a C++20 keyword) */
     const tdl_plan *plans;      /* the first is the default */
     /* Writes the global extents of all dimensions of all tensor arguments, then returns the index of the first
      * `require` that does not hold, or -1. */
