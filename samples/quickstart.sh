@@ -9,7 +9,7 @@ step() { printf '\n== %s\n' "$*"; }
 run() { printf '$ %s\n' "$*"; "$@"; }
 
 step "1. Set-up and build (build/release)"
-"$root/.ci/setup" tdlc tdlrun tdl
+"$root/.ci/setup" tdlc tdlrun tdl_runtime
 
 export PATH=$root/build/release/src/tools:$PATH
 cd "$root/samples/ag_gemm"

@@ -3,7 +3,10 @@
 
 #include "../common/sample.h"
 
-using T = sample::Element<decltype(ag_gemm_args::C)>; // what `type T` was when the kernel was compiled
+#ifndef TYPE
+#define TYPE bf16
+#endif
+using T = sample::TYPE; // what `type T` is in ag_gemm.tdl; -D T=f16 there is -DTYPE=f16 here
 
 /// My columns of C = A B^T in plain C++.
 static std::vector<float> reference(const sample::Data &data, int64_t M, int64_t K, sample::Dim n) {

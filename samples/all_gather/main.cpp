@@ -3,7 +3,10 @@
 
 #include "../common/sample.h"
 
-using T = sample::Element<decltype(all_gather_args::B)>; // what `type T` was when the kernel was compiled
+#ifndef TYPE
+#define TYPE bf16
+#endif
+using T = sample::TYPE; // what `type T` is in all_gather.tdl; -D T=f16 there is -DTYPE=f16 here
 
 /// B is A, all of it, on every rank.
 static std::vector<float> reference(const sample::Data &data, int64_t M, int64_t N) {

@@ -3,7 +3,10 @@
 
 #include "../common/sample.h"
 
-using T = sample::Element<decltype(all_reduce_args::Y)>; // what `type T` was when the kernel was compiled
+#ifndef TYPE
+#define TYPE f32
+#endif
+using T = sample::TYPE; // what `type T` is in all_reduce.tdl; -D T=f16 there is -DTYPE=f16 here
 
 /// The sum of all ranks' X in plain C++.
 static std::vector<float> reference(const sample::Data &data, int ranks, int64_t N) {

@@ -17,7 +17,8 @@ OUT      ?= build
 RANKS    ?= 4
 
 $(OUT)/$(NAME): main.cpp $(OUT)/$(NAME).o $(OUT)/$(NAME).h $(wildcard $(TDL)/samples/common/*.h) $(TDL_LIB)
-	$(CXX) -std=c++17 $(CXXFLAGS) -I$(OUT) -I$(TDL)/runtime/include main.cpp $(OUT)/$(NAME).o $(TDL_LIB) -pthread -o $@
+	$(CXX) -std=c++17 $(CXXFLAGS) -DTYPE=$(T) -I$(OUT) -I$(TDL)/runtime/include \
+	    main.cpp $(OUT)/$(NAME).o $(TDL_LIB) -pthread -o $@
 
 $(OUT)/$(NAME).o $(OUT)/$(NAME).h &: $(NAME).tdl $(TDLC)
 	@mkdir -p $(OUT)

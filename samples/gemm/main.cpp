@@ -3,7 +3,10 @@
 
 #include "../common/sample.h"
 
-using T = sample::Element<decltype(gemm_args::C)>; // what `type T` was when the kernel was compiled
+#ifndef TYPE
+#define TYPE bf16
+#endif
+using T = sample::TYPE; // what `type T` is in gemm.tdl; -D T=f16 there is -DTYPE=f16 here
 
 /// C = A B^T in plain C++. Every rank has matrices of its own.
 static std::vector<float> reference(const sample::Data &data, uint64_t a, uint64_t b, int64_t M, int64_t N, int64_t K) {

@@ -3,7 +3,10 @@
 
 #include "../common/sample.h"
 
-using T = sample::Element<decltype(gemm_ar_args::C)>; // what `type T` was when the kernel was compiled
+#ifndef TYPE
+#define TYPE bf16
+#endif
+using T = sample::TYPE; // what `type T` is in gemm_ar.tdl; -D T=f16 there is -DTYPE=f16 here
 
 /// C = A B^T in plain C++: the ranks' parts of the inner dimension are summed one by one and rounded to
 /// T, which is what travels, then added.

@@ -3,7 +3,10 @@
 
 #include "../common/sample.h"
 
-using T = sample::Element<decltype(reduce_scatter_args::Y)>; // what `type T` was when the kernel was compiled
+#ifndef TYPE
+#define TYPE bf16
+#endif
+using T = sample::TYPE; // what `type T` is in reduce_scatter.tdl; -D T=f16 there is -DTYPE=f16 here
 
 /// My rows of the sum of all ranks' X in plain C++.
 static std::vector<float> reference(const sample::Data &data, int ranks, sample::Dim m, int64_t N) {

@@ -3,7 +3,10 @@
 
 #include "../common/sample.h"
 
-using T = sample::Element<decltype(softmax_args::Y)>; // what `type T` was when the kernel was compiled
+#ifndef TYPE
+#define TYPE bf16
+#endif
+using T = sample::TYPE; // what `type T` is in softmax.tdl; -D T=f16 there is -DTYPE=f16 here
 
 /// Y[i, j] = exp(X[i, j]) / sum of exp(X[i, j]) over j, in plain C++. Every rank has an X of its own.
 static std::vector<float> reference(const sample::Data &data, uint64_t x, int64_t M, int64_t N) {

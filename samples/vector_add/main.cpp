@@ -3,7 +3,10 @@
 
 #include "../common/sample.h"
 
-using T = sample::Element<decltype(vector_add_args::Z)>; // what `type T` was when the kernel was compiled
+#ifndef TYPE
+#define TYPE f32
+#endif
+using T = sample::TYPE; // what `type T` is in vector_add.tdl; -D T=f16 there is -DTYPE=f16 here
 
 /// Z = X + Y in plain C++. Every rank has vectors of its own.
 static std::vector<float> reference(const sample::Data &data, uint64_t x, uint64_t y, int64_t N) {
