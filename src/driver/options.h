@@ -1,0 +1,27 @@
+// Options of a compilation and how they are read from a command line. The list is options.def.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace tdl {
+
+struct Options {
+    std::vector<std::string> inputs;
+    bool compileOnly = false, debugInfo = false, viaText = false, timePasses = false, printTargets = false;
+    bool verbose = false, version = false, help = false;
+    std::string output, header, emit, target = "host", cpu = "x86-64-v3", hostTriple, plan = "sequential";
+    std::string color = "auto", explainCode, stopAfter;
+    int optLevel = 2, errorLimit = 20;
+    std::vector<std::string> defines, includes, warnings, dumpBefore, dumpAfter;
+};
+
+/// Reads the arguments behind the program's name. Returns an empty text, or what is wrong with them (one line).
+std::string parseOptions(const std::vector<std::string> &args, Options &);
+
+/// The text of --help.
+std::string optionsHelp();
+
+/// What --emit and the stages may be called, for checks and messages.
+const std::vector<std::string> &emitKinds();
+
+} // namespace tdl
