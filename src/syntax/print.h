@@ -1,4 +1,12 @@
 // Syntax tree to text: one fixed style (4 spaces, one statement a line, no parentheses that are not needed).
+//
+//     stage s for i in N by 64{y=(X[i]+1) ; Y[i]=y}
+//     -->
+//     stage s for i in N by 64 {
+//         y = X[i] + 1
+//         Y[i] = y
+//     }
+//
 // parse(print(m)) is m again, apart from places; comments other than `///` are gone.
 #pragma once
 #include "syntax/ast.h"
