@@ -5,23 +5,19 @@
 #include "ir/verify.h"
 #include "kernel/bounds.h"
 #include "kernel/lowering.h"
+#include "plan/plan.h"
 
 namespace tdl::kernel {
 using namespace ir;
 namespace {
 
 /// The rank whose memory an access touches.
-Expr rankOf(const KernelLowering &k, const Op &op) { return op.has("at") ? k.fold(op.expr("at")) : Expr::sym("rank"); }
-
-Expr onRank(const Expr &e, const Expr &rank) {
-    return e.substitute([&](std::string_view s) { return s == "rank" ? std::optional(rank) : std::nullopt; });
-}
+Expr rankOf(const KernelLowering &k, const Op &op) { return op.has("at") ? k.fold(op.expr("at")) : plan::thisRank(); }
 
 /// Can be shown: no index of the range lies outside.
 bool inside(const RangeOf &r, const Expr &lo, const Expr &hi) {
     if (!r.lo.isExpr() || !r.hi.isExpr() || !r.shift.isExpr()) return false;
-    auto above = upperBound(r.hi.expr + r.shift.expr, hi), below = upperBound(lo, r.lo.expr + r.shift.expr);
-    return above && *above <= 0 && below && *below <= 0;
+    return neverExceeds(r.hi.expr + r.shift.expr, hi) && neverExceeds(lo, r.lo.expr + r.shift.expr);
 }
 
 } // namespace
@@ -68,7 +64,7 @@ std::optional<TaskLowering::Place> TaskLowering::place(const Op &op, size_t memo
     Num offset = 0;
     for (size_t d = 0; d < m.dims.size(); ++d) {
         const Value *v = op.operands[memory + 1 + d];
-        Expr origin = onRank(m.origin[d], s.rank);
+        Expr origin = plan::onRank(m.origin[d], s.rank);
         // Outside of this part of the dimension nothing is touched.
         bool clips = op.has("or") || (op.has("own") && m.dist[d]);
         if (v->type.isRange()) {

@@ -66,13 +66,14 @@ Poly poly(const Expr &e) {
 
 class Search {
 public:
-    std::optional<int64_t> bound(const Poly &p) {
-        if (p.terms.empty()) return 0;
-        if (p.terms.size() == 1 && p.terms.begin()->first.empty()) return p.terms.begin()->second;
+    explicit Search(const Known &k) : known(k) {}
+
+    std::optional<Expr> bound(const Poly &p) {
+        if (auto done = closed(p)) return done;
         if (--steps < 0 || p.terms.size() > kTerms) return std::nullopt;
-        std::optional<int64_t> best;
-        auto lesser = [&](std::optional<int64_t> b) {
-            if (b && (!best || *b < *best)) best = b;
+        std::optional<Expr> best;
+        auto lesser = [&](std::optional<Expr> b) {
+            if (b && (!best || better(*b, *best))) best = b;
         };
         for (auto &[m, c] : p.terms) {
             const Expr *e = choice(p, m);
@@ -105,11 +106,33 @@ public:
     }
 
 private:
+    const Known &known;
     int steps = kSteps;
 
-    static std::optional<int64_t> greater(std::optional<int64_t> a, std::optional<int64_t> b) {
+    // The polynomial itself, if nothing in it is unknown.
+    std::optional<Expr> closed(const Poly &p) const {
+        Expr positive = 0, negative = 0;
+        for (auto &[m, c] : p.terms) {
+            Expr term = c < 0 ? -c : c;
+            for (const std::string &a : m) {
+                const Expr &atom = p.atoms.at(a);
+                for (const std::string &s : atom.symbols())
+                    if (!known(s)) return std::nullopt;
+                term = term * atom;
+            }
+            (c < 0 ? negative : positive) = (c < 0 ? negative : positive) + term;
+        }
+        return positive - negative;
+    }
+    // A lesser constant, a constant rather than an expression, a shorter expression.
+    static bool better(const Expr &a, const Expr &b) {
+        if (a.isConst() && b.isConst()) return a.value() < b.value();
+        if (a.isConst() || b.isConst()) return a.isConst();
+        return a.str().size() < b.str().size();
+    }
+    static std::optional<Expr> greater(const std::optional<Expr> &a, const std::optional<Expr> &b) {
         if (!a || !b) return std::nullopt;
-        return std::max(*a, *b);
+        return max(*a, *b);
     }
     /// The min or max that is the whole monomial.
     static const Expr *choice(const Poly &p, const Monomial &m) {
@@ -125,12 +148,24 @@ private:
     }
 };
 
+Poly difference(const Expr &a, const Expr &b) {
+    Poly p = poly(a);
+    add(p, poly(b), -1);
+    return p;
+}
+
 } // namespace
 
-std::optional<int64_t> upperBound(const Expr &hi, const Expr &lo) {
-    Poly p = poly(hi);
-    add(p, poly(lo), -1);
-    return Search().bound(p);
+std::optional<Expr> upperBound(const Expr &hi, const Expr &lo, const Known &known) {
+    Poly p = difference(hi, lo);
+    auto nothing = [](std::string_view) { return false; };
+    if (auto constant = Search(nothing).bound(p)) return constant;
+    return Search(known).bound(p);
+}
+
+bool neverExceeds(const Expr &a, const Expr &b) {
+    auto bound = upperBound(a, b, [](std::string_view) { return false; });
+    return bound && bound->value() <= 0;
 }
 
 } // namespace tdl::kernel

@@ -8,17 +8,19 @@
 
 namespace tdl::kernel {
 using namespace ir;
-namespace {
 
-std::optional<int64_t> capOf(const Num &lo, const Num &hi) {
+// In sizes, `ranks` and `rank` where no constant is found: what memory for tiles is planned with at launch.
+std::optional<Expr> TaskLowering::capOf(const Num &lo, const Num &hi) const {
     if (!lo.isExpr() || !hi.isExpr()) return std::nullopt;
-    auto cap = upperBound(hi.expr, lo.expr);
-    return cap ? std::optional(std::max<int64_t>(*cap, 0)) : std::nullopt;
+    const auto &sizes = kernel.plan.names("sizes");
+    auto cap = upperBound(hi.expr, lo.expr, [&](std::string_view s) {
+        return s == "rank" || s == "ranks" || std::find(sizes.begin(), sizes.end(), s) != sizes.end();
+    });
+    if (cap && cap->isConst()) return max(*cap, Expr(0));
+    return cap;
 }
 
-} // namespace
-
-void TaskLowering::define(const Value *range, Num lo, Num hi, std::optional<int64_t> cap, Loc loc) {
+void TaskLowering::define(const Value *range, Num lo, Num hi, std::optional<Expr> cap, Loc loc) {
     const std::string &axis = range->type.axes[0];
     Value *l = emit.value(lo), *h = emit.value(hi);
     Value *span = emit.build.make(OpKind::Span, loc, {l, h}, range->type, {{"axis", Name{axis}}}, range->hint.empty() ? axis : range->hint);
@@ -79,8 +81,9 @@ void TaskLowering::loop(const Op &op) {
     }
     Emitter::Nested nested(emit, body);
     if (spec.isRange) {
-        std::optional<int64_t> cap = capOf(lo, hi);
-        if (step.isConst()) cap = std::min(cap.value_or(step.value()), step.value());
+        // At most a step and at most all of it: the one known now, both if both are.
+        std::optional<Expr> all = capOf(lo, hi), cap = capOf(0, step);
+        if (!cap || (all && all->isConst())) cap = cap && cap->isConst() ? min(*cap, *all) : all;
         define(first, counter, emit.min(emit.add(counter, step), hi), cap, {});
     } else {
         values.emplace(first, counter);

@@ -93,7 +93,8 @@ private:
     void arrive(const ir::Op &);
     void notify(const ir::Op &);
     // loops.cpp
-    void define(const ir::Value *range, Num lo, Num hi, std::optional<int64_t> cap, Loc);
+    std::optional<ir::Expr> capOf(const Num &lo, const Num &hi) const;
+    void define(const ir::Value *range, Num lo, Num hi, std::optional<ir::Expr> cap, Loc);
     void range(const ir::Op &);
     void loop(const ir::Op &);
     std::pair<Num, Num> loopBounds(const ir::Op &);
