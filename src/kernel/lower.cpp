@@ -91,9 +91,10 @@ void KernelLowering::buffer(const Op &op, Builder &build) {
     Memory m;
     for (const Expr &e : op.exprs("dims")) m.dims.push_back(fold(e));
     for (const Expr &e : op.exprs("origin")) m.origin.push_back(fold(e));
-    for (size_t i = 0; i < m.dims.size(); ++i) {
-        m.lo.push_back(m.origin[i]);
-        m.hi.push_back(m.origin[i] + m.dims[i]);
+    for (size_t i = 0; i < m.dims.size(); ++i) { // what exists is said by the tensor that it holds a part of
+        bool part = op.has("bounds");
+        m.lo.push_back(part ? Expr(0) : m.origin[i]);
+        m.hi.push_back(part ? fold(op.exprs("bounds")[i]) : m.origin[i] + m.dims[i]);
     }
     m.dist.assign(m.dims.size(), false);
     m.decl = build.make(OpKind::Buffer, op.loc, {}, op.result()->type,
