@@ -1,0 +1,103 @@
+#include "plan/derive/writer.h"
+#include <algorithm>
+
+namespace tdl::plan {
+
+using namespace ir;
+
+Writer::Writer(const Op &kernel, std::string name, const Options &o)
+    : options(o), plan(std::make_unique<Op>(OpKind::Plan, kernel.loc)) {
+    plan->symbol = kernel.symbol;
+    plan->set("name", Name{std::move(name)});
+    for (const char *a : {"sizes", "tiles", "doc"})
+        if (const Attr *v = kernel.find(a)) plan->set(a, *v);
+    symbols = {"rank", "ranks"};
+    for (const std::string &s : kernel.names("sizes")) symbols.insert(s);
+    for (const Bind &b : kernel.binds("tiles")) symbols.insert(b.name);
+    taken = symbols;
+    Block &top = plan->addBlock();
+    for (auto &op : kernel.body().ops) {
+        if (op->kind == OpKind::Stage) continue;
+        if (op->kind != OpKind::Require) taken.insert(op->name());
+        top.append(clone(*op, map))->text = {};
+    }
+    done = Builder(top).make(OpKind::Flag, kernel.loc, {}, Type::of(TypeKind::Flag),
+                             {{"name", Name{fresh("done")}}, {"kind", Name{"done"}}, {"words", ranks()}}, "done");
+}
+
+std::string Writer::fresh(const std::string &hint) {
+    std::string name = hint;
+    for (int i = 1; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", hint, i);
+    return name;
+}
+
+std::string Writer::coord(const std::string &hint, const std::vector<std::string> &used) const {
+    std::string name = hint;
+    for (int i = 1; symbols.contains(name) || std::find(used.begin(), used.end(), name) != used.end(); ++i)
+        name = fmt::format("{}_{}", hint, i);
+    return name;
+}
+
+Value *Writer::buffer(const std::string &name, Loc loc, Elem elem, std::string_view scope, const Box &box) {
+    std::vector<Expr> dims, origin;
+    for (const Interval &v : box) {
+        dims.push_back(v.length);
+        origin.push_back(v.lo);
+    }
+    return Builder(plan->body())
+        .make(OpKind::Buffer, loc, {}, Type::of(TypeKind::Buffer, elem),
+              {{"name", Name{name}}, {"scope", Name{std::string(scope)}}, {"dims", dims}, {"origin", origin}}, name);
+}
+
+Value *Writer::flag(const std::string &name, Loc loc) {
+    return Builder(plan->body())
+        .make(OpKind::Flag, loc, {}, Type::of(TypeKind::Flag),
+              {{"name", Name{name}}, {"kind", Name{"data"}}, {"words", ranks()}}, name);
+}
+
+Value *Writer::join(const std::string &name, Loc loc, Expr words) {
+    return Builder(plan->body())
+        .make(OpKind::Join, loc, {}, Type::of(TypeKind::Join), {{"name", Name{name}}, {"words", std::move(words)}}, name);
+}
+
+Task Writer::open(const std::string &name, std::string_view kind, Loc loc, std::vector<std::string> coords,
+                  std::vector<Expr> counts) {
+    auto op = std::make_unique<Op>(OpKind::Task, loc);
+    op->symbol = name;
+    op->set("kind", Name{std::string(kind)});
+    op->set("level", ++level);
+    op->set("coords", std::move(coords));
+    op->set("counts", std::move(counts));
+    Block &b = op->addBlock();
+    Task t{tasks.append(std::move(op)), Builder(b)};
+    if (last)
+        t.body.op(OpKind::WaitJoin, loc, {last->operands[0]}, {{"index", last->expr("index")}, {"total", last->expr("total")}});
+    return t;
+}
+
+void Writer::arriveAt(Task &t, Builder &b, Expr total) {
+    Value *end = join(fresh(t.op->symbol + "_end"), t.op->loc, 1);
+    last = b.op(OpKind::Arrive, t.op->loc, {end}, {{"index", Expr(0)}, {"total", std::move(total)}});
+}
+
+void Writer::close(Task &t) { arriveAt(t, t.body, ticketsOf(*t.op)); }
+void Writer::close(Task &t, Builder &b, Expr total) { arriveAt(t, b, std::move(total)); }
+
+std::unique_ptr<Op> Writer::finish() {
+    if (!last) {
+        Task t = open(fresh("nothing"), "compute", plan->loc, {}, {});
+        close(t);
+    }
+    Builder(last->addBlock())
+        .op(OpKind::Notify, last->loc, {done}, {{"to", Expr(0)}, {"count", ranks()}, {"index", thisRank()}});
+    for (auto &t : tasks.ops) plan->body().append(std::move(t));
+    tasks.ops.clear();
+    return std::move(plan);
+}
+
+Tiles tilesOf(const Interval &v, const Expr &by, const Expr &coord) {
+    Expr lo = v.lo + coord * by;
+    return {max(Expr(1), ceilDiv(v.length, by)), lo, min(v.hi, lo + by)};
+}
+
+} // namespace tdl::plan
