@@ -1,0 +1,67 @@
+/* state.c: whether a context may be used, and waiting for its own launches. */
+#include "context.h"
+
+#include <string.h>
+#include <time.h>
+
+int tdli_aborted(const tdl_ctx *ctx) { return atomic_load_explicit(&ctx->mine->abort.state, memory_order_acquire) != 0; }
+
+/* Copies the report that ended the launches. Another rank may be writing it just now, or may have been killed while
+ * it did. */
+static tdl_status sticky(tdl_ctx *ctx) {
+    tdli_abort *a = &ctx->mine->abort;
+    struct timespec pause = {0, 1000000};
+    for (int i = 0; i < 200 && atomic_load_explicit(&a->state, memory_order_acquire) != 2; i++) nanosleep(&pause, NULL);
+    if (atomic_load_explicit(&a->state, memory_order_acquire) != 2)
+        return tdli_fail(ctx, TDL_PEER_LOST, "rank %d of %d: another rank ended the launches and died while it reported why",
+                         ctx->rank, ctx->ranks);
+    memcpy(ctx->error, a->text, sizeof a->text);
+    return (tdl_status)a->status;
+}
+
+int tdli_gone_peer(tdl_ctx *ctx, uint64_t epoch) {
+    for (int r = 0; r < ctx->ranks; r++) {
+        if (r == ctx->rank) continue;
+        uint64_t left = atomic_load_explicit(&ctx->controls[r]->left, memory_order_acquire);
+        if (left ? left - 1 < epoch : atomic_load_explicit(&ctx->lost[r], memory_order_acquire)) return r;
+    }
+    return -1;
+}
+
+tdl_status tdli_usable(tdl_ctx *ctx) {
+    if (tdli_aborted(ctx)) return sticky(ctx);
+    if (!atomic_load_explicit(&ctx->lost_count, memory_order_acquire)) return TDL_OK;
+    /* Killed, or gone without a word, while no launch of ours waited for it. One that finalised may be missed only
+     * by a later launch. */
+    int peer = tdli_gone_peer(ctx, 0);
+    if (peer < 0) return TDL_OK;
+    char text[TDLI_REPORT];
+    tdli_text t = {text, sizeof text, 0};
+    uint64_t called = atomic_load(&ctx->called);
+    tdli_text_add(&t, "rank %d of %d: rank %d (process %d) ended without tdl_finalize", ctx->rank, ctx->ranks, peer, ctx->pids[peer]);
+    if (called && ctx->jobs[called % TDLI_JOBS].known)
+        tdli_text_add(&t, "\n  the last launch here: %s:%d: kernel %s, launch %llu", ctx->jobs[called % TDLI_JOBS].known->kernel->source,
+                      ctx->jobs[called % TDLI_JOBS].known->kernel->line, ctx->jobs[called % TDLI_JOBS].text, (unsigned long long)called);
+    tdli_text_peers(&t, ctx, called);
+    tdli_abort_all(ctx, TDL_PEER_LOST, text);
+    return sticky(ctx);
+}
+
+void tdli_ring_peers(tdl_ctx *ctx) {
+    for (int r = 0; r < ctx->ranks; r++)
+        if (r != ctx->rank) tdli_event_signal(&ctx->controls[r]->bell);
+}
+
+void tdli_drain(tdl_ctx *ctx) {
+    tdli_waiter w = {.event = &ctx->finished_event, .idle = 1};
+    uint64_t called = atomic_load_explicit(&ctx->called, memory_order_relaxed); /* ours */
+    while (atomic_load_explicit(&ctx->finished, memory_order_acquire) < called) tdli_waiter_turn(&w);
+    tdli_waiter_end(&w);
+}
+
+tdl_status tdl_synchronize(tdl_ctx *ctx, void *stream) {
+    (void)stream;
+    if (!ctx) return tdli_fail(NULL, TDL_BAD_ARGUMENT, "tdl_synchronize: the context is NULL");
+    tdli_drain(ctx);
+    return tdli_usable(ctx);
+}
