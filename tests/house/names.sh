@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The compiler knows no operator: outside comments, no file of src/ (the prelude aside) has a word that is the name of
-# a sample or of a well-known fused operator, and no string literal that is exactly a parameter or size of a sample.
+# a sample or of a well-known fused operator, and nothing is compared with a parameter or size of a sample.
 #     src/plan/derive/x.cpp:12: if (kernel.name == "ag_gemm")      --> fails, names the line
 set -uo pipefail
 root=${TDL_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -21,8 +21,9 @@ alternatives() { tr ' ' '\n' <<<"$*" | sed '/^$/d' | sort -u | paste -sd '|'; }
 code() { perl -0777 -pe 's{("(?:\\.|[^"\\\n])*"|'"'"'(?:\\.|[^'"'"'\\\n])*'"'"')|//[^\n]*|/\*.*?\*/}{defined $1 ? $1 : (($x = $&) =~ tr/\n//cdr)}gse' "$1"; }
 
 bad=0
+names=$(alternatives $literals)
 while IFS= read -r file; do
-    hits=$(code "$file" | grep -nwE "$(alternatives "${words[*]}" $kernels)|\"($(alternatives $literals))\"")
+    hits=$(code "$file" | grep -nwE "$(alternatives "${words[*]}" $kernels)|[!=]= *\"($names)\"|\"($names)\" *[!=]=")
     [ -z "$hits" ] || { sed "s|^|$file:|" <<<"$hits"; bad=1; }
 done < <(find src -name prelude -prune -o -type f \( -name '*.cpp' -o -name '*.h' -o -name '*.def' -o -name '*.c' \) -print)
 [ $bad = 0 ] && echo "no operator, sample or parameter name in src/"
