@@ -1,0 +1,202 @@
+// The parent compiles, loads the object and runs the interpreter; the ranks are forked after that and so find the code and
+// the reference in their memory. Each runs all shapes in one context and compares its own part.
+#include "tools/check.h"
+#include "driver/files.h"
+#include "driver/pipeline.h"
+#include "interp/scale.h"
+#include "tools/arguments.h"
+#include "tools/load.h"
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <unistd.h>
+
+namespace tdl {
+namespace {
+
+/// One shape with one kind of data: the arguments before the launch, and what they should be after it.
+struct Case {
+    std::string title;
+    interp::DataMode mode;
+    interp::Launch before, after;
+};
+
+std::optional<std::string> compileTo(Compilation &c, const Options &o, const std::string &file, Step last) {
+    auto text = readInput(file, c.diags);
+    bool ok = text && compile(c, o, file, std::move(*text), last);
+    std::fputs(c.log.c_str(), stderr);
+    std::fputs(renderText(c.diags, ::isatty(2)).c_str(), stderr);
+    return ok ? std::optional(c.text) : std::nullopt;
+}
+
+/// The kernel called `name`, or the only one; nullptr with a message.
+const ir::Op *findKernel(const ir::Module &m, std::string &name) {
+    const ir::Op *found = nullptr;
+    std::string all;
+    for (auto &op : m.top.ops) {
+        all += (all.empty() ? "" : ", ") + op->symbol;
+        if (op->symbol == name || (name.empty() && m.top.ops.size() == 1)) found = op.get();
+    }
+    if (!found)
+        std::fprintf(stderr, "tdlrun: error: %s%s`; the kernels are: %s\n", name.empty() ? "which kernel? Write FILE:KERNEL `" : "there is no kernel `",
+                     name.c_str(), all.c_str());
+    else
+        name = found->symbol;
+    return found;
+}
+
+bool parseInt(const std::string &s, int64_t &v) {
+    auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
+    return error == std::errc() && end == s.data() + s.size();
+}
+
+class Checker {
+public:
+    Checker(const CheckRun &r) : run(r) {}
+
+    int operator()() {
+        std::string kernelName = run.kernel;
+        Compilation object;
+        auto bytes = compileTo(object, run.compile, run.file, Step::Object);
+        if (!bytes) return kExitFailed;
+        Compilation referenceCompilation;
+        const ir::Module *tile = object.tile.get();
+        if (!run.reference.empty()) {
+            if (!compileTo(referenceCompilation, run.compile, run.reference, Step::Tile)) return kExitFailed;
+            tile = referenceCompilation.tile.get();
+        }
+        if (!tile) return usage("a .plan or .kern file needs --reference=FILE.tdl: the interpreter runs the program itself");
+        kernel = findKernel(*tile, kernelName);
+        if (!kernel) return kExitUsage;
+        LoadedObject loaded;
+        std::string wrong = loaded.load(*bytes);
+        if (!wrong.empty()) return std::fprintf(stderr, "tdlrun: error: cannot load the object: %s\n", wrong.c_str()), kExitEnvironment;
+        descriptor = loaded.kernel(kernelName);
+        if (!descriptor) return usage("the object has no kernel `" + kernelName + "`");
+        for (const Shape &shape : run.shapes)
+            for (interp::DataMode mode : {interp::DataMode::Exact, interp::DataMode::Real})
+                if (mode == interp::DataMode::Exact ? run.exact : run.real)
+                    if (int status = addCase(shape, mode)) return status;
+        int status = launchRanks(run.launch, [&](int rank) { return rankMain(rank); });
+        if (status == 0)
+            std::printf("%s: %zu cases on %d ranks: %s\n", kernelName.c_str(), cases.size(), run.launch.ranks, run.check ? "all as the reference" : "done");
+        return status;
+    }
+
+private:
+    const CheckRun &run;
+    const ir::Op *kernel = nullptr;
+    const tdl_kernel *descriptor = nullptr;
+    std::vector<Case> cases;
+
+    static int usage(const std::string &what) {
+        std::fprintf(stderr, "tdlrun: error: %s\n", what.c_str());
+        return kExitUsage;
+    }
+
+    int addCase(const Shape &shape, interp::DataMode mode) {
+        Case c;
+        c.mode = mode;
+        interp::Launch &l = c.before;
+        l.ranks = run.launch.ranks;
+        interp::DataSource source{mode, run.seed, 1};
+        const auto &sizes = kernel->names("sizes");
+        for (const std::string &s : sizes) {
+            auto it = shape.find(s);
+            if (it == shape.end()) return usage(fmt::format("size `{}` of `{}` has no value: add {}=...", s, kernel->symbol, s));
+            if (!parseInt(it->second, l.sizes[s])) return usage(fmt::format("`{}={}`: a size is an integer", s, it->second));
+            c.title += fmt::format("{}{}={}", c.title.empty() ? "" : " ", s, it->second);
+        }
+        for (auto &op : kernel->body().ops)
+            if (op->kind == ir::OpKind::Param) {
+                auto it = shape.find(op->name());
+                Elem elem = op->result()->type.elem;
+                if (it == shape.end())
+                    l.scalars[op->name()] = interp::generateScalar(op->name(), elem, source);
+                else if (isFloat(elem))
+                    l.scalars[op->name()] = std::strtod(it->second.c_str(), nullptr);
+                else if (int64_t v = 0; parseInt(it->second, v))
+                    l.scalars[op->name()] = v;
+                else
+                    return usage(fmt::format("`{}={}`: it is of type {}", op->name(), it->second, elemName(elem)));
+            }
+        for (auto &[name, value] : shape)
+            if (!l.sizes.contains(name) && !l.scalars.contains(name)) return usage(fmt::format("`{}` has no size or scalar parameter `{}`", kernel->symbol, name));
+        c.title += mode == interp::DataMode::Exact ? " exact" : " real";
+
+        Sources none;
+        Diagnostics diags(none);
+        bool ok = interp::prepare(*kernel, l, diags);
+        if (ok) {
+            auto scales = interp::inputScales(*kernel, l);
+            for (interp::Tensor &t : l.tensors)
+                if (auto it = scales.find(t.name); it != scales.end()) {
+                    source.scale = it->second;
+                    interp::fill(t, source);
+                }
+            c.after = c.before;
+            interp::Options options;
+            options.check = true;
+            ok = !run.check || interp::run(*kernel, c.after, options, diags);
+        }
+        if (!ok) {
+            std::fprintf(stderr, "%s %s: the reference interpreter says:\n%s", kernel->symbol.c_str(), c.title.c_str(), renderText(diags, false).c_str());
+            return kExitFailed;
+        }
+        cases.push_back(std::move(c));
+        return 0;
+    }
+
+    int rankMain(int rank) {
+        tdl_ctx *ctx = nullptr;
+        if (tdl_status s = tdl_init(&ctx, nullptr)) return failed(rank, "tdl_init", s, nullptr);
+        int status = 0;
+        for (const Case &c : cases) {
+            status = std::max(status, oneCase(ctx, rank, c));
+            if (aborted) break;
+        }
+        if (tdl_status s = tdl_finalize(ctx); s && status == 0) status = failed(rank, "tdl_finalize", s, nullptr);
+        return status;
+    }
+
+    bool aborted = false;
+    int oneCase(tdl_ctx *ctx, int rank, const Case &c) {
+        Arguments args(*descriptor, c.before, rank);
+        tdl_status s = tdl_launch(ctx, descriptor, args.data(), nullptr);
+        if (!s) s = tdl_synchronize(ctx, nullptr);
+        if (s) {
+            aborted = true;
+            return failed(rank, c.title.c_str(), s, ctx);
+        }
+        if (run.time) measure(ctx, rank, c, args);
+        if (!run.check || run.time) return 0;
+        std::string wrong;
+        for (const interp::Tensor &t : c.after.tensors) wrong += args.compare(t, interp::toleranceFor(*kernel, t, c.mode));
+        if (wrong.empty()) return 0;
+        std::fprintf(stderr, "%s %s, rank %d of %d:\n%s", kernel->symbol.c_str(), c.title.c_str(), rank, run.launch.ranks, wrong.c_str());
+        return kExitFailed;
+    }
+
+    void measure(tdl_ctx *ctx, int rank, const Case &c, Arguments &args) {
+        std::vector<double> ms;
+        for (double spent = 0; ms.size() < 5 || (spent < 500 && ms.size() < 100); spent += ms.back()) {
+            auto start = std::chrono::steady_clock::now();
+            if (tdl_launch(ctx, descriptor, args.data(), nullptr) || tdl_synchronize(ctx, nullptr)) return;
+            ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+        }
+        std::sort(ms.begin(), ms.end());
+        if (rank == 0)
+            std::printf("%s %s: median %.3f ms, least %.3f, most %.3f of %zu launches (rank 0)\n", kernel->symbol.c_str(), c.title.c_str(), ms[ms.size() / 2], ms[0], ms.back(), ms.size());
+    }
+
+    static int failed(int rank, const char *what, tdl_status s, const tdl_ctx *ctx) {
+        std::fprintf(stderr, "rank %d, %s: %s: %s\n", rank, what, tdl_status_string(s), tdl_last_error(ctx));
+        return kExitFailed;
+    }
+};
+
+} // namespace
+
+int runChecked(const CheckRun &r) { return Checker(r)(); }
+
+} // namespace tdl
