@@ -1,4 +1,5 @@
 #include "plan/derive/derive.h"
+#include "plan/derive/cuts.h"
 #include "plan/derive/stage.h"
 
 namespace tdl::plan {
@@ -9,9 +10,10 @@ std::unique_ptr<ir::Module> derive(const ir::Module &tile, const Options &option
     out->sources = tile.sources;
     bool ok = true;
     for (auto &kernel : tile.top.ops) {
-        Writer w(*kernel, "sequential", options);
+        auto named = withNamedCuts(*kernel);
+        Writer w(*named, "sequential", options);
         bool fine = true;
-        for (auto &op : kernel->body().ops)
+        for (auto &op : named->body().ops)
             if (op->kind == ir::OpKind::Stage) fine = deriveStage(w, *op, diags) && fine;
         if (fine) out->top.append(w.finish());
         ok = ok && fine;

@@ -6,6 +6,7 @@
 //     task copy:   waits for A_here of all ranks; B[i, j] = A_in[i, j]; the last tile tells all ranks that it is done
 //
 // The steps, a file each:
+//     cuts      every cut's size gets a name
 //     phases    a stage is cut at its reductions over ranks; values that cross a cut are recomputed or spilled
 //     box       which indices an access reaches, as a function of the rank that executes it
 //     access    for every load: own, or gathered; for every store: own, dropped elsewhere, or sent

@@ -5,18 +5,17 @@ namespace tdl::plan {
 
 using namespace ir;
 
-Chunks chunksOf(const Writer &w, const Box &box, std::vector<std::string> before) {
+Chunks chunksOf(Writer &w, const Box &box, std::vector<std::string> before) {
     Chunks out;
     out.coords = std::move(before);
     size_t n = box.size();
     for (size_t i = 0; i < n; ++i) {
-        int64_t by = n == 1 ? w.options.chunkFlat : i + 1 == n ? w.options.chunkLast : i + 2 == n ? w.options.chunkRows : 1;
         if (box[i].length.isConst(1)) {
             out.tiles.push_back({1, box[i].lo, box[i].hi});
             continue;
         }
         std::string coord = w.coord("c", out.coords);
-        out.tiles.push_back(tilesOf(box[i], by, Expr::sym(coord)));
+        out.tiles.push_back(tilesOf(box[i], w.chunk(i, n), Expr::sym(coord)));
         out.counts.push_back(out.tiles.back().count);
         out.coords.push_back(std::move(coord));
     }

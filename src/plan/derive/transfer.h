@@ -34,7 +34,7 @@ struct Chunks {
     std::vector<ir::Expr> counts;    // of the chunks' coordinates
     std::vector<Tiles> tiles;        // per dimension
 };
-Chunks chunksOf(const Writer &, const Box &, std::vector<std::string> before);
+Chunks chunksOf(Writer &, const Box &, std::vector<std::string> before);
 /// The ranges of a chunk's dimensions in a task.
 std::vector<ir::Value *> rangesOf(Task &, Loc, const Chunks &, const std::vector<std::string> &axes);
 /// Copies what the ranges span; `head` are indices of `to` before them.

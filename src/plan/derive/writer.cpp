@@ -38,6 +38,25 @@ std::string Writer::coord(const std::string &hint, const std::vector<std::string
     return name;
 }
 
+Expr Writer::constant(const std::string &hint, int64_t value) {
+    auto [it, isNew] = constants.try_emplace(hint);
+    if (isNew) {
+        it->second = fresh(hint);
+        symbols.insert(it->second);
+        auto tiles = plan->binds("tiles");
+        tiles.push_back({it->second, value});
+        plan->set("tiles", std::move(tiles));
+    }
+    return Expr::sym(it->second);
+}
+
+Expr Writer::chunk(size_t dim, size_t dims) {
+    if (dims == 1) return constant("chunk", options.chunkFlat);
+    if (dim + 1 == dims) return constant("chunk_last", options.chunkLast);
+    if (dim + 2 == dims) return constant("chunk_rows", options.chunkRows);
+    return 1;
+}
+
 Value *Writer::buffer(const std::string &name, Loc loc, Elem elem, std::string_view scope, const Box &box) {
     std::vector<Expr> dims, origin;
     for (const Interval &v : box) {
@@ -95,9 +114,19 @@ std::unique_ptr<Op> Writer::finish() {
     return std::move(plan);
 }
 
+bool isPositive(const Expr &e) {
+    switch (e.kind()) {
+    case ExprKind::Const: return e.value() >= 1;
+    case ExprKind::Sym: return e.isSym("ranks");
+    case ExprKind::Max: return isPositive(e.lhs()) || isPositive(e.rhs());
+    case ExprKind::Ceil: return isPositive(e.lhs()); // by a tile constant
+    default: return false;
+    }
+}
+
 Tiles tilesOf(const Interval &v, const Expr &by, const Expr &coord) {
-    Expr lo = v.lo + coord * by;
-    return {max(Expr(1), ceilDiv(v.length, by)), lo, min(v.hi, lo + by)};
+    Expr lo = v.lo + coord * by, count = ceilDiv(v.length, by);
+    return {isPositive(count) ? count : max(Expr(1), count), lo, min(v.hi, lo + by)};
 }
 
 } // namespace tdl::plan

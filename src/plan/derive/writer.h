@@ -9,6 +9,7 @@
 #include "plan/derive/box.h"
 #include "plan/derive/derive.h"
 #include "plan/plan.h"
+#include <unordered_map>
 #include <unordered_set>
 
 namespace tdl::plan {
@@ -38,6 +39,8 @@ public:
     std::string fresh(const std::string &hint);
     /// A coordinate's name that stands for nothing else in expressions; `used`: the task's others.
     std::string coord(const std::string &hint, const std::vector<std::string> &used) const;
+    /// The size of a transfer's chunk along a dimension, as a tile constant of the plan.
+    ir::Expr chunk(size_t dim, size_t dims);
     /// The next task: it waits for the step before.
     Task open(const std::string &name, std::string_view kind, Loc, std::vector<std::string> coords,
               std::vector<ir::Expr> counts);
@@ -57,9 +60,14 @@ private:
     ir::Op *last = nullptr; // the arrival that ends the step before
     int64_t level = 0;
 
+    ir::Expr constant(const std::string &hint, int64_t value);
+    std::unordered_map<std::string, std::string> constants; // hint to name
+
     void arriveAt(Task &, ir::Builder &, ir::Expr total);
 };
 
+/// Is it at least 1 whatever the sizes? (Only what this shows: max(1, ..), `ranks` and quotients of them rounded up.)
+bool isPositive(const ir::Expr &);
 /// Tiles of an interval as a coordinate of a task.
 struct Tiles {
     ir::Expr count; // of the coordinate
