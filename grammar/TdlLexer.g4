@@ -1,6 +1,10 @@
 // The words of TDL. Text is UTF-8; beyond ASCII only in comments and strings. Newlines mean nothing.
 lexer grammar TdlLexer;
 
+// `<` and `>` of `f<a, b>(`: where a name, `<`, names with commas between them, `>` and `(` follow one another, the two
+// signs get these types before the parser sees them (src/syntax/tokens.cpp); text alone cannot tell them apart.
+tokens { LANGLE, RANGLE }
+
 // Reserved words.
 IMPORT: 'import';
 CONST: 'const';

@@ -3,8 +3,8 @@
 // Newlines mean nothing and `;` is optional, yet every text has one reading: no statement begins with an operator, `(`
 // or `[`, so text that goes on with one of these goes on with the expression before it, on whatever line it stands.
 //
-// One more choice: `f<a, b>(x)` is a call of f with axes a and b, also where two comparisons could be meant
-// (`g(f<a, b>(x))`); parentheses around a comparison make it one.
+// `f<a, b>(x)` is a call of f with axes a and b, also where two comparisons could be meant (`g(f < a, b > (x))`);
+// parentheses around a comparison make it one. LANGLE and RANGLE are explained in TdlLexer.g4.
 parser grammar TdlParser;
 
 options { tokenVocab = TdlLexer; }
@@ -20,7 +20,7 @@ fn: 'fn' name nameArgs? '(' params? ')' block;
 kernel: 'kernel' name nameArgs? mesh? '(' params? ')' kernelBody;
 
 mesh: 'on' 'mesh' '(' names ')';
-nameArgs: '<' names '>';
+nameArgs: ('<' | LANGLE) names ('>' | RANGLE);
 names: name (',' name)*;
 name: NAME | 'type' | 'on' | 'mesh' | 'any' | 'order' | 'unique';
 
@@ -78,7 +78,7 @@ access: '[' expr (':' expr | (',' expr)*) ']' | '.' name;
 
 primary: literal | call | name | '(' expr ')';
 literal: INT | FLOAT | 'inf' | 'nan' | 'true' | 'false';
-call: name nameArgs? '(' (expr (',' expr)* ('over' names)?)? ')';
+call: name (LANGLE axes=names RANGLE)? '(' (expr (',' expr)* ('over' over=names)?)? ')';
 
 // ---- Schedules
 

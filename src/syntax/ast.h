@@ -1,14 +1,15 @@
-// The syntax tree: what was written, and nothing about what it means. Names are not resolved, types not checked, words
-// such as `ranks` are ordinary names; parentheses and comments are gone, doc comments (`///`) are kept.
+// The syntax tree: what was written, and nothing about what it means. Names are not resolved, types not
+// checked, words such as `ranks` are ordinary names; parentheses and comments are gone, doc comments (`///`)
+// are kept.
 //
 //     stage s for i in N by 64 { Y[i] = sum(X[i] over ranks) }
 //
 //     Stage{name s, bindings {i in NameRef N by IntLit 64}, body {
-//         Assign{targets {Y[NameRef i]}, Set, Call{sum, args {Index{NameRef X, {NameRef i}}}, over {ranks}}}}}
+//         Assign{targets {Y[i]}, Set, Call{sum, args {Index{NameRef X, {NameRef i}}}, over {ranks}}}}}
 //
-// Every node covers its text by a Loc (a node over several lines: its part of the first line). Nodes are plain structs
-// in a std::variant `node`; look at them with `get<Call>(e)` or std::visit. Trees are at most kMaxDepth deep (parse.h),
-// so recursion over them is safe: long sums are one wide Chain, not a deep tree.
+// Every node covers its text by a Loc (a node over several lines: its part of the first line). Nodes are
+// plain structs in a std::variant `node`; look at them with `get<Call>(e)` or std::visit. Trees are at most
+// kMaxDepth deep (parse.h), so recursion over them is safe: long sums are one wide Chain, not a deep tree.
 #pragma once
 #include "diagnostics/loc.h"
 #include <memory>
@@ -24,7 +25,7 @@ struct Name {
     Loc loc;
 };
 
-// ---- Expressions ------------------------------------------------------------------------------------------------
+// ---- Expressions -------------------------------------------------------------------------------------
 
 struct Expr;
 using ExprPtr = std::unique_ptr<Expr>; // never null unless a comment says so
@@ -53,8 +54,8 @@ struct BoolLit {
 struct NameRef { // a variable, size, tensor, axis, `rank`, `ranks`
     std::string name;
 };
-/// operands[0] ops[0] operands[1] ops[1] ...: n + 1 operands, n >= 1 operators of one level, applied from the left:
-/// `a - b + c` is (a - b) + c. A comparison has exactly one operator.
+/// operands[0] ops[0] operands[1] ops[1] ...: n + 1 operands, n >= 1 operators of one level, applied from the
+/// left: `a - b + c` is (a - b) + c. A comparison has exactly one operator.
 struct Chain {
     std::vector<ExprPtr> operands;
     std::vector<BinaryOp> ops;
@@ -95,12 +96,15 @@ struct Call {
 
 struct Expr {
     Loc loc;
-    std::variant<IntLit, FloatLit, BoolLit, NameRef, Chain, Unary, Cast, OrElse, Index, Slice, Member, Shard, Call> node;
+    std::variant<IntLit, FloatLit, BoolLit, NameRef, Chain, Unary, Cast, OrElse, Index, Slice, Member, Shard,
+                 Call>
+        node;
 };
 
-// ---- Types ------------------------------------------------------------------------------------------------------
+// ---- Types -------------------------------------------------------------------------------------------
 
-/// One dimension of a tensor type: `M @ ranks`, `ceil(K, 128)`, ragged `e in E @ ranks`; of a tile type: an axis name.
+/// One dimension of a tensor type: `M @ ranks`, `ceil(K, 128)`, ragged `e in E @ ranks`; of a tile type: an
+/// axis name.
 struct Dim {
     Loc loc;
     std::optional<Name> binder; // the `e` of `e in E`
@@ -113,9 +117,9 @@ struct Type {
     Name elem;                  // an element type or an alias of one
     std::vector<Dim> dims;      // empty: a scalar
 };
-enum class Mode : uint8_t { None, In, Out, InOut }; // None: a scalar parameter of a kernel, any parameter of a fn
+enum class Mode : uint8_t { None, In, Out, InOut }; // None: a scalar of a kernel, any parameter of a fn
 
-// ---- Statements -------------------------------------------------------------------------------------------------
+// ---- Statements --------------------------------------------------------------------------------------
 
 /// One loop of a header: `i in M @ ranks by TM in any order`.
 struct Binding {
@@ -160,7 +164,7 @@ struct Stmt {
     std::variant<Decl, Assign, For, Return, Scatter> node;
 };
 
-// ---- Kernels ----------------------------------------------------------------------------------------------------
+// ---- Kernels -----------------------------------------------------------------------------------------
 
 enum class DefineKind : uint8_t { Tile, Const, Let };
 struct Definition { // TM = 128
@@ -221,7 +225,7 @@ struct Fn {
     std::vector<Stmt> body;
 };
 
-// ---- Schedules and modules --------------------------------------------------------------------------------------
+// ---- Schedules and modules ---------------------------------------------------------------------------
 
 struct Word { // a word, number or sign of a clause, as written
     std::string text;
@@ -233,7 +237,7 @@ struct Clause { // chunk 64 rows
 };
 struct Directive { // fetch A: bulk, comm_sms 8, chunk 64 rows
     Loc loc;
-    Name what;    // `fetch`, `stage`, `sum`, ...; `kernel` for the kernel as a whole, `tile` for tile constants
+    Name what; // `fetch`, `stage`, `sum`, ...; `kernel` for the kernel as a whole, `tile` for tile constants
     Name subject; // what it is about; empty for `kernel` and `tile`
     std::vector<Clause> clauses;
     std::vector<Definition> tiles; // of `tile TM = 128, ...`, which has no clauses
@@ -252,7 +256,7 @@ struct TypeAlias { // type T = bf16
     Name name, type;
 };
 struct Item {
-    Loc loc; // of its first line
+    Loc loc;                                                            // of its first line
     std::variant<Import, TypeAlias, Define, Fn, Kernel, Schedule> node; // Define: `const` only
 };
 struct Module {
@@ -260,10 +264,12 @@ struct Module {
     std::vector<Item> items;
 };
 
-// ---- Access -----------------------------------------------------------------------------------------------------
+// ---- Access ------------------------------------------------------------------------------------------
 
 /// The node as a T, or nullptr: `if (const auto *call = ast::get<ast::Call>(e)) ...`.
-template <class T, class Node> const T *get(const Node &n) { return std::get_if<T>(&n.node); }
+template <class T, class Node> const T *get(const Node &n) {
+    return std::get_if<T>(&n.node);
+}
 
 std::string_view spelling(BinaryOp);
 std::string_view spelling(UnaryOp);

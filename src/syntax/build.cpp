@@ -3,11 +3,17 @@
 
 namespace tdl::syntax {
 
-Loc Builder::span(const antlr4::ParserRuleContext *ctx) const { return text_.span(ctx->start, ctx->stop); }
+Loc Builder::span(const antlr4::ParserRuleContext *ctx) const {
+    return text_.span(ctx->start, ctx->stop);
+}
 
-ast::Name Builder::word(const antlr4::Token *token) const { return {std::string(text_.of(token)), text_.loc(token)}; }
+ast::Name Builder::word(const antlr4::Token *token) const {
+    return {std::string(text_.of(token)), text_.loc(token)};
+}
 
-ast::Name Builder::name(antlr4::ParserRuleContext *ctx) const { return word(ctx->start); }
+ast::Name Builder::name(antlr4::ParserRuleContext *ctx) const {
+    return word(ctx->start);
+}
 
 std::vector<ast::Name> Builder::names(P::NamesContext *ctx) const {
     std::vector<ast::Name> out;

@@ -1,5 +1,5 @@
-// Parse tree to syntax tree. Only sees trees without syntax errors; reports what the grammar cannot say (a comparison
-// of a comparison, a number out of range). Nothing is resolved or checked beyond that.
+// Parse tree to syntax tree. Only sees trees without syntax errors; reports what the grammar cannot say (a
+// comparison of a comparison, a number out of range). Nothing is resolved or checked beyond that.
 #pragma once
 #include "TdlParser.h"
 #include "syntax/ast.h"
@@ -45,6 +45,7 @@ private:
     ast::ExprPtr primary(P::PrimaryContext *);
     ast::ExprPtr call(P::CallContext *);
     ast::ExprPtr literal(const antlr4::Token *);
+    bool tooDeep(const antlr4::ParserRuleContext *);
     std::vector<ast::ExprPtr> exprs(const std::vector<P::ExprContext *> &);
 
     // build.cpp
@@ -59,6 +60,7 @@ private:
     antlr4::BufferedTokenStream &tokens_;
     Diagnostics &diags_;
     int depth_ = 0; // of expressions, from the statement down
+    bool reportedDepth_ = false;
 };
 
 } // namespace tdl::syntax

@@ -51,6 +51,12 @@ std::vector<ast::ExprPtr> Builder::exprs(const std::vector<P::ExprContext *> &li
     return out;
 }
 
+bool Builder::tooDeep(const antlr4::ParserRuleContext *ctx) {
+    if (depth_ <= kMaxDepth) return false;
+    if (!reportedDepth_) diags_.report(span(ctx), Diag::ExprTooDeep, kMaxDepth);
+    return reportedDepth_ = true;
+}
+
 ast::ExprPtr Builder::expr(P::ExprContext *ctx) {
     Deeper deeper(depth_, ctx->name() ? 1 : 0);
     ast::ExprPtr extent = operation(ctx->operation());
@@ -60,10 +66,7 @@ ast::ExprPtr Builder::expr(P::ExprContext *ctx) {
 
 ast::ExprPtr Builder::operation(P::OperationContext *ctx) {
     Deeper deeper(depth_, 1);
-    if (depth_ > kMaxDepth) {
-        diags_.report(span(ctx), Diag::ExprTooDeep, kMaxDepth);
-        return make(span(ctx), ast::BoolLit{}); // never seen: there was an error
-    }
+    if (tooDeep(ctx)) return make(span(ctx), ast::BoolLit{}); // never seen: there was an error
     if (auto *single = dynamic_cast<P::SingleContext *>(ctx)) return operand(single->operand());
     if (auto *infix = dynamic_cast<P::InfixContext *>(ctx)) return chain(infix);
     auto *prefix = static_cast<P::PrefixContext *>(ctx);
@@ -90,8 +93,8 @@ ast::ExprPtr Builder::chain(P::InfixContext *ctx) {
         out.operands.push_back(operation((*it)->operation(1)));
     }
     if (level == ast::level(ast::BinaryOp::Eq) && out.ops.size() > 1)
-        diags_.report(text_.loc(spine[spine.size() - 2]->op), Diag::ComparisonChain, ast::spelling(out.ops[0]),
-                      ast::spelling(out.ops[1]));
+        diags_.report(text_.loc(spine[spine.size() - 2]->op), Diag::ComparisonChain,
+                      ast::spelling(out.ops[0]), ast::spelling(out.ops[1]));
     return make(span(ctx), std::move(out));
 }
 
@@ -109,7 +112,8 @@ ast::ExprPtr Builder::operand(P::OperandContext *ctx) {
         Deeper behindSigns(depth_, static_cast<int>(signs.size()));
         ast::ExprPtr fallback = accesses(c->primary(), c->access());
         for (auto sign = signs.rbegin(); sign != signs.rend(); ++sign)
-            fallback = make(text_.span((*sign)->getSymbol(), c->stop), ast::Unary{ast::UnaryOp::Neg, std::move(fallback)});
+            fallback = make(text_.span((*sign)->getSymbol(), c->stop),
+                            ast::Unary{ast::UnaryOp::Neg, std::move(fallback)});
         out = make(loc, ast::OrElse{std::move(out), std::move(fallback)});
     }
     return out;
@@ -135,10 +139,7 @@ ast::ExprPtr Builder::accesses(P::PrimaryContext *base, const std::vector<P::Acc
 
 ast::ExprPtr Builder::primary(P::PrimaryContext *ctx) {
     Deeper deeper(depth_, 1);
-    if (depth_ > kMaxDepth) {
-        diags_.report(span(ctx), Diag::ExprTooDeep, kMaxDepth);
-        return make(span(ctx), ast::BoolLit{});
-    }
+    if (tooDeep(ctx)) return make(span(ctx), ast::BoolLit{});
     if (ctx->literal()) return literal(ctx->start);
     if (ctx->call()) return call(ctx->call());
     if (ctx->expr()) return expr(ctx->expr());
@@ -146,7 +147,8 @@ ast::ExprPtr Builder::primary(P::PrimaryContext *ctx) {
 }
 
 ast::ExprPtr Builder::call(P::CallContext *ctx) {
-    return make(span(ctx), ast::Call{name(ctx->name()), nameArgs(ctx->nameArgs()), exprs(ctx->expr()), names(ctx->names())});
+    return make(span(ctx),
+                ast::Call{name(ctx->name()), names(ctx->axes), exprs(ctx->expr()), names(ctx->over)});
 }
 
 ast::ExprPtr Builder::literal(const antlr4::Token *token) {

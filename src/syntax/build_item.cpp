@@ -11,7 +11,8 @@ ast::Item Builder::item(P::ItemContext *ctx) {
         antlr4::Token *path = import->STRING()->getSymbol();
         return {loc, ast::Import{unquoted(path), text_.loc(path)}};
     }
-    if (auto *alias = ctx->typeAlias()) return {loc, ast::TypeAlias{name(alias->name(0)), name(alias->name(1))}};
+    if (auto *alias = ctx->typeAlias())
+        return {loc, ast::TypeAlias{name(alias->name(0)), name(alias->name(1))}};
     if (auto *constant = ctx->constant())
         return {loc, ast::Define{ast::DefineKind::Const, definitions(constant->definition())}};
     if (ctx->fn()) return {loc, fn(ctx->fn())};
@@ -20,16 +21,14 @@ ast::Item Builder::item(P::ItemContext *ctx) {
 }
 
 ast::Fn Builder::fn(P::FnContext *ctx) {
-    return {docBefore(ctx->start), name(ctx->name()), nameArgs(ctx->nameArgs()), params(ctx->params()), block(ctx->block())};
+    return {docBefore(ctx->start), name(ctx->name()), nameArgs(ctx->nameArgs()), params(ctx->params()),
+            block(ctx->block())};
 }
 
 ast::Kernel Builder::kernel(P::KernelContext *ctx) {
-    return {docBefore(ctx->start),
-            name(ctx->name()),
-            nameArgs(ctx->nameArgs()),
-            ctx->mesh() ? names(ctx->mesh()->names()) : std::vector<ast::Name>{},
-            params(ctx->params()),
-            kernelBody(ctx->kernelBody())};
+    return {docBefore(ctx->start),     name(ctx->name()),
+            nameArgs(ctx->nameArgs()), ctx->mesh() ? names(ctx->mesh()->names()) : std::vector<ast::Name>{},
+            params(ctx->params()),     kernelBody(ctx->kernelBody())};
 }
 
 std::vector<ast::KernelItem> Builder::kernelBody(P::KernelBodyContext *ctx) {
@@ -41,15 +40,19 @@ std::vector<ast::KernelItem> Builder::kernelBody(P::KernelBodyContext *ctx) {
 ast::KernelItem Builder::kernelItem(P::KernelItemContext *ctx) {
     Loc loc = span(ctx);
     if (auto *define = ctx->define()) {
-        auto kind = define->TILE() ? ast::DefineKind::Tile : define->LET() ? ast::DefineKind::Let : ast::DefineKind::Const;
+        auto kind = define->TILE()  ? ast::DefineKind::Tile
+                    : define->LET() ? ast::DefineKind::Let
+                                    : ast::DefineKind::Const;
         return {loc, ast::Define{kind, definitions(define->definition())}};
     }
     if (auto *require = ctx->require()) return {loc, ast::Require{expr(require->expr())}};
     if (auto *local = ctx->local()) return {loc, ast::Local{names(local->names()), type(local->type())}};
-    if (auto *repeat = ctx->repeat()) return {loc, ast::Repeat{expr(repeat->expr()), kernelBody(repeat->kernelBody())}};
+    if (auto *repeat = ctx->repeat())
+        return {loc, ast::Repeat{expr(repeat->expr()), kernelBody(repeat->kernelBody())}};
     P::StageContext *stage = ctx->stage();
     if (stage->COLON())
-        return {loc, ast::StageCall{name(stage->name(0)), name(stage->name(1)), nameArgs(stage->nameArgs()), exprs(stage->expr())}};
+        return {loc, ast::StageCall{name(stage->name(0)), name(stage->name(1)), nameArgs(stage->nameArgs()),
+                                    exprs(stage->expr())}};
     return {loc, ast::Stage{name(stage->name(0)), bindings(stage->bindings()), block(stage->block())}};
 }
 
@@ -63,8 +66,12 @@ std::vector<ast::Param> Builder::params(P::ParamsContext *ctx) {
     std::vector<ast::Param> out;
     if (!ctx) return out;
     for (P::ParamContext *p : ctx->param()) {
-        ast::Mode mode = p->IN() ? ast::Mode::In : p->OUT() ? ast::Mode::Out : p->INOUT() ? ast::Mode::InOut : ast::Mode::None;
-        out.push_back({span(p), names(p->names()), mode, p->direction ? text_.loc(p->direction) : Loc{}, type(p->type())});
+        ast::Mode mode = p->IN()      ? ast::Mode::In
+                         : p->OUT()   ? ast::Mode::Out
+                         : p->INOUT() ? ast::Mode::InOut
+                                      : ast::Mode::None;
+        out.push_back({span(p), names(p->names()), mode, p->direction ? text_.loc(p->direction) : Loc{},
+                       type(p->type())});
     }
     return out;
 }
@@ -95,7 +102,8 @@ ast::Directive Builder::directive(P::DirectiveContext *ctx) {
     if (subject->start != subject->stop) out.subject = word(subject->stop);
     for (P::ClauseContext *c : ctx->clause()) {
         ast::Clause clause{span(c), {}};
-        for (P::WordContext *w : c->word()) clause.words.push_back({std::string(text_.of(w->start)), text_.loc(w->start)});
+        for (P::WordContext *w : c->word())
+            clause.words.push_back({std::string(text_.of(w->start)), text_.loc(w->start)});
         out.clauses.push_back(std::move(clause));
     }
     return out;

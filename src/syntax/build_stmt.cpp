@@ -16,7 +16,8 @@ ast::Stmt Builder::stmt(P::StmtContext *ctx) {
     if (auto *loop = ctx->loop()) return {loc, ast::For{bindings(loop->bindings()), block(loop->block())}};
     if (auto *ret = ctx->returnStmt()) return {loc, ast::Return{exprs(ret->expr())}};
     if (auto *scatter = ctx->scatter())
-        return {loc, ast::Scatter{target(scatter->target()), expr(scatter->expr()), word(scatter->UNIQUE()->getSymbol())}};
+        return {loc, ast::Scatter{target(scatter->target()), expr(scatter->expr()),
+                                  word(scatter->UNIQUE()->getSymbol())}};
     return assignment(ctx->assignment());
 }
 
@@ -44,7 +45,9 @@ ast::Stmt Builder::assignment(P::AssignmentContext *ctx) {
     return {span(ctx), ast::Assign{std::move(targets), op, std::move(value)}};
 }
 
-ast::Target Builder::target(P::TargetContext *ctx) { return {span(ctx), name(ctx->name()), exprs(ctx->expr())}; }
+ast::Target Builder::target(P::TargetContext *ctx) {
+    return {span(ctx), name(ctx->name()), exprs(ctx->expr())};
+}
 
 std::vector<ast::Binding> Builder::bindings(P::BindingsContext *ctx) {
     std::vector<ast::Binding> out;

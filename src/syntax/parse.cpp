@@ -1,5 +1,5 @@
-// The front end as a list of steps: guards, tokens, then item by item parse tree and syntax tree. One item's parse tree
-// is dropped before the next is made, so memory follows the largest kernel, not the file.
+// The front end as a list of steps: guards, tokens, then item by item parse tree and syntax tree. One item's
+// parse tree is dropped before the next is made, so memory follows the largest kernel, not the file.
 #include "syntax/parse.h"
 #include "syntax/build.h"
 #include "syntax/check_text.h"
@@ -12,7 +12,8 @@ using syntax::TokenText;
 
 bool startsItem(size_t t) {
     using P = TdlParser;
-    return t == P::IMPORT || t == P::TYPE || t == P::CONST || t == P::FN || t == P::KERNEL || t == P::SCHEDULE;
+    return t == P::IMPORT || t == P::TYPE || t == P::CONST || t == P::FN || t == P::KERNEL ||
+           t == P::SCHEDULE;
 }
 
 void parseItems(const TokenText &text, syntax::Tokens tokens, ast::Module &module, Diagnostics &diags) {

@@ -1,10 +1,12 @@
-// Text to syntax tree. Reports every syntax error it can tell apart (no cascades) and returns nothing if there was one.
+// Text to syntax tree. Reports every syntax error it can tell apart (no cascades) and returns nothing if
+// there was one.
 //
 //     Sources sources; Diagnostics diags(sources);
 //     int file = sources.add("a.tdl", text);
 //     if (std::optional<ast::Module> m = parse(sources, file, diags)) ...
 //
-// Before ANTLR sees the text it is checked: size, UTF-8, NUL bytes, nesting of brackets. No exception leaves parse().
+// Before ANTLR sees the text it is checked: size, UTF-8, NUL bytes, nesting of brackets. No exception leaves
+// parse().
 #pragma once
 #include "diagnostics/diagnostics.h"
 #include "syntax/ast.h"

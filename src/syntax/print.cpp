@@ -16,7 +16,8 @@ public:
 
     void module(const Module &m) {
         for (size_t i = 0; i < m.items.size(); ++i) {
-            bool small = i > 0 && m.items[i].node.index() == m.items[i - 1].node.index() && oneLine(m.items[i]);
+            bool small =
+                i > 0 && m.items[i].node.index() == m.items[i - 1].node.index() && oneLine(m.items[i]);
             if (i > 0 && !small) out += '\n';
             std::visit(*this, m.items[i].node);
         }
@@ -56,7 +57,9 @@ public:
 
     // What stands in kernels.
     void operator()(const Define &n) {
-        std::string_view word = n.kind == DefineKind::Tile ? "tile " : n.kind == DefineKind::Let ? "let " : "const ";
+        std::string_view word = n.kind == DefineKind::Tile  ? "tile "
+                                : n.kind == DefineKind::Let ? "let "
+                                                            : "const ";
         line(std::string(word) + definitions(n.list));
     }
     void operator()(const Require &n) { line("require " + print(*n.condition)); }

@@ -8,8 +8,8 @@ namespace {
 
 using namespace ast;
 
-/// How tightly an expression holds together: what stands in a place that needs more gets parentheses. The levels of
-/// operators are those of operators.def.
+/// How tightly an expression holds together: what stands in a place that needs more gets parentheses. The
+/// levels of operators are those of operators.def.
 constexpr int kShard = 0, kPrefix = 10, kConversion = 11, kPrimary = 12;
 
 int tightness(const Expr &e) {
@@ -35,6 +35,7 @@ struct ExprPrinter {
     void operator()(const BoolLit &n) { out += n.value ? "true" : "false"; }
     void operator()(const NameRef &n) { out += n.name; }
     void operator()(const Chain &n) {
+        if (n.ops[0] == BinaryOp::Gt && n.ops.size() == 1) return greater(n);
         for (size_t i = 0; i < n.operands.size(); ++i) {
             if (i > 0) ((out += ' ') += spelling(n.ops[i - 1])) += ' ';
             printAt(out, *n.operands[i], level(n.ops[0]) + 1);
@@ -44,7 +45,8 @@ struct ExprPrinter {
         out += spelling(n.op);
         printAt(out, *n.arg, kPrefix);
     }
-    void operator()(const Cast &n) { // `(x or 0) as f32` says the same without parentheses, but only to a parser
+    void
+    operator()(const Cast &n) { // `(x or 0) as f32` says the same without parentheses, but only to a parser
         printAt(out, *n.arg, get<OrElse>(*n.arg) ? kPrimary : kConversion);
         (out += " as ") += n.type.text;
     }
@@ -52,7 +54,8 @@ struct ExprPrinter {
         printAt(out, *n.arg, kPrimary);
         out += " or ";
         const Expr *fallback = n.fallback.get();
-        for (const Unary *sign; (sign = get<Unary>(*fallback)) && sign->op == UnaryOp::Neg; fallback = sign->arg.get())
+        for (const Unary *sign; (sign = get<Unary>(*fallback)) && sign->op == UnaryOp::Neg;
+             fallback = sign->arg.get())
             out += '-';
         printAt(out, *fallback, kPrimary);
     }
@@ -85,6 +88,15 @@ struct ExprPrinter {
         out += ')';
     }
 
+    /// In `f(a < b, c > (d))` the parser sees a call of `a`; `(c) > (d)` is a comparison anywhere.
+    void greater(const Chain &n) {
+        std::string right;
+        printAt(right, *n.operands[1], level(BinaryOp::Gt) + 1);
+        bool ambiguous = right[0] == '(' && get<NameRef>(*n.operands[0]);
+        printAt(out, *n.operands[0], ambiguous ? kPrimary + 1 : level(BinaryOp::Gt) + 1);
+        (out += " > ") += right;
+    }
+
     void list(std::string_view open, const std::vector<ExprPtr> &exprs, std::string_view close) {
         out += open;
         printExprs(out, exprs);
@@ -94,7 +106,9 @@ struct ExprPrinter {
 
 } // namespace
 
-void printExpr(std::string &out, const ast::Expr &e) { std::visit(ExprPrinter{out}, e.node); }
+void printExpr(std::string &out, const ast::Expr &e) {
+    std::visit(ExprPrinter{out}, e.node);
+}
 
 void printExprs(std::string &out, const std::vector<ast::ExprPtr> &exprs) {
     for (size_t i = 0; i < exprs.size(); ++i) {

@@ -1,10 +1,12 @@
-// What the parser does on a syntax error: words one message, then goes on at the next statement, stage or kernel.
+// What the parser does on a syntax error: words one message, then goes on at the next statement, stage or
+// kernel.
 //
 //     x = (1 + 2            a.tdl:4:9: error: expected `)`, found `y` [TDL0100]
 //     y = x ]               a.tdl:4:5: note: `(` opened here
 //
-// Two rules against cascades: nothing is reported until a token has matched again, and only the rules in `skip` resume;
-// an error inside of a deeper rule ends all rules up to the statement, parameter list or loop header around it.
+// Two rules against cascades: nothing is reported until a token has matched again, and only the rules in
+// `skip` resume; an error inside of a deeper rule ends all rules up to the statement, parameter list or loop
+// header around it.
 #pragma once
 #include "TdlParser.h"
 #include "syntax/tokens.h"
@@ -25,9 +27,14 @@ public:
 
 private:
     void report(antlr4::Parser *, antlr4::Token *found, const antlr4::misc::IntervalSet &expected);
+    antlr4::Token *openBracket(antlr4::TokenStream *, size_t before); // the innermost one, or nullptr
 
     const TokenText &text_;
     Diagnostics &diags_;
+    std::vector<size_t> passed_; // ATN states left without a match at token number passedAt_
+    size_t passedAt_ = 0;
+    std::vector<antlr4::Token *> open_; // brackets open before token number counted_
+    size_t counted_ = 0;
 };
 
 /// "an expression", "`,` or `)`": what a set of token types stands for at a place in rule `rule`.

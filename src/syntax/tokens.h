@@ -1,6 +1,5 @@
-// Text to tokens for the parser: lexical errors are reported here and their tokens repaired, so that the parser sees
-// known words only, and nesting is bounded, so that nothing that recurses over the text can overflow the stack.
-// Included by the few files that talk to ANTLR.
+// Text to tokens for the parser. Words that are none are reported here, and nesting is bounded, so that
+// nothing that recurses over the text can overflow the stack. Included by the few files that talk to ANTLR.
 #pragma once
 #include "TdlLexer.h"
 #include "antlr4-runtime.h"
@@ -9,7 +8,8 @@
 
 namespace tdl::syntax {
 
-/// Where tokens stand in their file, and what they say. ANTLR's positions are byte offsets here (see tokens.cpp).
+/// Where tokens stand in their file, and what they say. ANTLR's positions are byte offsets here (see
+/// tokens.cpp).
 class TokenText {
 public:
     TokenText(const Sources &sources, int file) : text_(sources[file].text), file_(file) {}
