@@ -26,11 +26,13 @@ public:
         }
         bool ok = true;
         while (tok.kind != Tok::End) {
+            Loc start = tok.loc;
             try {
                 names.clear();
                 module->top.append(operation(0));
             } catch (Failed) {
                 ok = false;
+                if (tok.loc == start) advance(); // this token cannot begin an operation
                 recover();
             }
         }
