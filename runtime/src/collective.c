@@ -7,7 +7,7 @@
 #include <string.h>
 
 static tdl_status sticky_with(tdl_ctx *ctx, tdl_status s, const char *text) {
-    tdli_abort_all(ctx, s, text);
+    tdli_abort_all(ctx, s, ctx->order, text);
     return tdli_usable(ctx);
 }
 
@@ -16,7 +16,7 @@ static tdl_status report(tdl_ctx *ctx, tdl_status s, const char *what, const cha
     tdli_text t = {text, sizeof text, 0};
     tdli_text_add(&t, "rank %d of %d: %s: ", ctx->rank, ctx->ranks, what);
     tdli_text_add(&t, reason, peer);
-    tdli_text_peers(&t, ctx, atomic_load(&ctx->called));
+    tdli_text_peers(&t, ctx);
     return sticky_with(ctx, s, text);
 }
 
@@ -32,10 +32,10 @@ static tdl_status wait_for(tdl_ctx *ctx, int r, uint64_t sequence, const char *w
     tdli_waiter w = {.event = &ctx->mine->bell};
     tdl_status s = TDL_OK;
     int gone;
-    uint64_t called = atomic_load_explicit(&ctx->called, memory_order_relaxed);
+    uint64_t called = tdli_last(ctx);
     while (!s && atomic_load_explicit(&p->sequence, memory_order_acquire) < sequence) {
         if (!tdli_waiter_turn(&w)) continue;
-        if (tdli_aborted(ctx)) s = tdli_usable(ctx);
+        if (tdli_aborted(ctx, ctx->order)) s = tdli_usable(ctx);
         else if (ran_past(ctx, r, sequence))
             s = report(ctx, TDL_MISMATCH, what, "a collective call, but rank %d went on to a launch without it", r);
         else if ((gone = tdli_gone_peer(ctx, called + 1)) >= 0 && atomic_load_explicit(&p->sequence, memory_order_acquire) < sequence)
@@ -78,6 +78,7 @@ static tdl_status compare(tdl_ctx *ctx, const char *what, uint64_t sequence) {
 
 tdl_status tdli_collective(tdl_ctx *ctx, const char *what, tdl_status mine_status, const void *mine, void *all, size_t bytes) {
     uint64_t sequence = ++ctx->collectives;
+    ctx->order++;
     if (bytes > TDLI_POST) return tdli_fail(ctx, TDL_INTERNAL_ERROR, "a collective call of %zu bytes", bytes);
     post(ctx, what, mine_status, mine, bytes);
     tdl_status s = TDL_OK;

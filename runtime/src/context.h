@@ -46,7 +46,8 @@ struct tdl_ctx {
     tdli_needs prepared;                   /* what launches may use, equal on all ranks */
     tdli_local local;                      /* this rank's private scratch, joins, workspaces */
     tdli_known *known;                     /* kernels seen so far */
-    uint64_t collectives;                  /* calls made: the sequence of posts */
+    uint64_t collectives;                  /* collective calls made: the sequence of posts */
+    uint64_t order;                        /* launches and collective calls made, equal on all ranks */
 
     tdli_job jobs[TDLI_JOBS];              /* the job of epoch e is jobs[e % TDLI_JOBS] */
     _Atomic uint64_t called, finished;     /* last epoch queued, and ended, on this rank */
@@ -79,8 +80,9 @@ tdl_status tdli_open_transport(tdl_ctx *);
  * that quotes the other's. `what` names the call in reports, `epoch` 0 allowed. */
 tdl_status tdli_collective(tdl_ctx *, const char *what, tdl_status status, const void *mine, void *all, size_t bytes);
 
-/* state.c: TDL_OK if the context may be used, else the sticky error, recorded in ctx->error. */
+/* state.c: TDL_OK if the context may be used, else the error, which stays, recorded in ctx->error. */
 tdl_status tdli_usable(tdl_ctx *);
+uint64_t tdli_last(const tdl_ctx *); /* the last launch called */
 /* Waits until all launches called so far have ended on this rank. */
 void tdli_drain(tdl_ctx *);
 /* Signals the bells of all other ranks. */

@@ -52,7 +52,9 @@ typedef struct tdli_post {
 } tdli_post;
 
 typedef struct tdli_abort {
-    _Atomic uint32_t state;       /* 0 none, 1 being written, 2 there */
+    _Atomic uint64_t from;        /* the first call (launch or collective, counted from 1) that is ended, 0: none.
+                                     Earlier ones go on: whoever ended this one has done its part in them */
+    _Atomic uint32_t state;       /* of the report: 0 none, 1 being written, 2 there */
     int32_t status, origin;
     char text[TDLI_REPORT];
 } tdli_abort;

@@ -21,6 +21,7 @@ static void fill(tdl_ctx *ctx, tdli_job *job, const tdli_known *k, uint64_t epoc
     job->known = k;
     job->fingerprint = k->fingerprint;
     job->collectives = ctx->collectives;
+    job->order = ++ctx->order;
     job->tickets = k->tickets;
     job->exchanges = exchanges(k);
     job->participants = k->tickets < ctx->n_workers ? (k->tickets > 1 ? (int)k->tickets : 1) : ctx->n_workers;
@@ -41,7 +42,7 @@ static void fill(tdl_ctx *ctx, tdli_job *job, const tdli_known *k, uint64_t epoc
 }
 
 static tdl_status queue(tdl_ctx *ctx, const tdli_known *k) {
-    uint64_t epoch = atomic_load_explicit(&ctx->called, memory_order_relaxed) + 1;
+    uint64_t epoch = tdli_last(ctx) + 1;
     fill(ctx, next_job(ctx, epoch), k, epoch);
     atomic_store_explicit(&ctx->mine->called, epoch, memory_order_release);
     atomic_store_explicit(&ctx->called, epoch, memory_order_release);
@@ -51,15 +52,15 @@ static tdl_status queue(tdl_ctx *ctx, const tdli_known *k) {
 
 /* A rank that has finalised will never take part. */
 static tdl_status check_members(tdl_ctx *ctx, const tdli_known *k) {
-    uint64_t epoch = atomic_load_explicit(&ctx->called, memory_order_relaxed) + 1;
+    uint64_t epoch = tdli_last(ctx) + 1;
     int gone = tdli_gone_peer(ctx, epoch);
     if (gone < 0) return TDL_OK;
     char text[TDLI_REPORT];
     tdli_text t = {text, sizeof text, 0};
     tdli_text_add(&t, "rank %d of %d: %s:%d: kernel %s, launch %llu, needs all ranks, but rank %d is gone", ctx->rank, ctx->ranks,
                   k->kernel->source, k->kernel->line, k->text, (unsigned long long)epoch, gone);
-    tdli_text_peers(&t, ctx, epoch);
-    tdli_abort_all(ctx, TDL_PEER_LOST, text);
+    tdli_text_peers(&t, ctx);
+    tdli_abort_all(ctx, TDL_PEER_LOST, ctx->order + 1, text);
     return tdli_usable(ctx);
 }
 

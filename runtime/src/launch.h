@@ -59,7 +59,7 @@ typedef struct tdli_job {
     tdl_frame frame;
     tdl_ctx *ctx;
     const tdli_known *known;
-    uint64_t fingerprint, collectives;
+    uint64_t fingerprint, order, collectives;
     int64_t tickets;
     int exchanges;      /* has flags or buffers in the heap */
     int participants;
@@ -130,10 +130,10 @@ void tdli_report_internal(tdli_job *, int64_t site, int64_t ticket, const char *
 int tdli_check_fingerprints(tdli_job *);
 /* A peer is in a collective call that this rank should have made before this launch. Returns 1 if so. */
 int tdli_check_collectives(tdli_job *);
-/* Ends everything on all ranks: the first report on each rank stays. */
-void tdli_abort_all(tdl_ctx *, tdl_status, const char *text);
-int tdli_aborted(const tdl_ctx *);
+/* Ends call number `order` and all after it on all ranks; the first report on each rank stays. */
+void tdli_abort_all(tdl_ctx *, tdl_status, uint64_t order, const char *text);
+int tdli_aborted(const tdl_ctx *, uint64_t order);
 /* What the other ranks are doing, one line each. */
-void tdli_text_peers(tdli_text *, tdl_ctx *, uint64_t epoch);
+void tdli_text_peers(tdli_text *, tdl_ctx *);
 
 #endif

@@ -28,7 +28,7 @@ static tdl_status wait_for(tdl_ctx *ctx, int fd, short what, int64_t deadline_ns
     for (;;) {
         int64_t left_ms = (deadline_ns - tdli_now_ns()) / 1000000;
         struct pollfd p = {.fd = fd, .events = what};
-        int n = left_ms <= 0 ? 0 : poll(&p, 1, left_ms > 1000 ? 1000 : (int)left_ms);
+        int n = poll(&p, 1, left_ms <= 0 ? 0 : left_ms > 1000 ? 1000 : (int)left_ms);
         if (n > 0) return TDL_OK; /* also on hang-up: the call that follows finds out */
         if (n < 0 && errno != EINTR) return tdli_fail_system(ctx, errno, "poll");
         if (left_ms <= 0) return tdli_fail(ctx, TDL_TIMEOUT, "tdl_init: no answer from another rank in time");

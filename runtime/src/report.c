@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* ---- Ending ------------------------------------------------------------------------------------------------ */
-void tdli_abort_all(tdl_ctx *ctx, tdl_status status, const char *text) {
+void tdli_abort_all(tdl_ctx *ctx, tdl_status status, uint64_t order, const char *text) {
     for (int i = 0; i < ctx->ranks; i++) {
         tdli_control *c = ctx->controls[(ctx->rank + i) % ctx->ranks]; /* this rank first */
         uint32_t none = 0;
@@ -24,6 +24,9 @@ void tdli_abort_all(tdl_ctx *ctx, tdl_status status, const char *text) {
             c->abort.text[n] = 0;
             atomic_store_explicit(&c->abort.state, 2, memory_order_release);
         }
+        uint64_t from = atomic_load_explicit(&c->abort.from, memory_order_relaxed);
+        while ((!from || from > order) && !atomic_compare_exchange_weak_explicit(&c->abort.from, &from, order, memory_order_acq_rel,
+                                                                                 memory_order_relaxed)) {}
         tdli_event_signal(&c->bell);
     }
 }
@@ -51,8 +54,7 @@ static uint64_t last_started(const tdli_control *c) {
     return last;
 }
 
-void tdli_text_peers(tdli_text *t, tdl_ctx *ctx, uint64_t epoch) {
-    (void)epoch;
+void tdli_text_peers(tdli_text *t, tdl_ctx *ctx) {
     for (int r = 0; r < ctx->ranks; r++) {
         if (r == ctx->rank) continue;
         tdli_control *c = ctx->controls[r];
@@ -124,8 +126,8 @@ static void begin(tdli_text *t, const tdli_job *job) {
 }
 
 static void end(tdli_text *t, tdli_job *job, tdl_status status) {
-    if (job->ctx->ranks > 1) tdli_text_peers(t, job->ctx, job->frame.epoch);
-    tdli_abort_all(job->ctx, status, t->at);
+    if (job->ctx->ranks > 1) tdli_text_peers(t, job->ctx);
+    tdli_abort_all(job->ctx, status, job->order, t->at);
 }
 
 /* ---- The reports --------------------------------------------------------------------------------------------- */
@@ -157,7 +159,7 @@ void tdli_report_internal(tdli_job *job, int64_t site, int64_t ticket, const cha
     begin(&t, job);
     tdli_text_add(&t, "%s: the object contradicts itself, please report this bug of tdlc", what);
     text_place(&t, job, site, ticket);
-    tdli_abort_all(job->ctx, TDL_INTERNAL_ERROR, buffer);
+    tdli_abort_all(job->ctx, TDL_INTERNAL_ERROR, job->order, buffer);
 }
 
 static tdli_slot *slot_of(const tdli_job *job, int rank) { return &job->ctx->controls[rank]->slots[job->frame.epoch % TDLI_SLOTS]; }
@@ -181,7 +183,7 @@ int tdli_check_fingerprints(tdli_job *job) {
     text_place(&t, job, -1, -1);
     for (int r = 0; r < ctx->ranks; r++)
         if (reached(job, r)) tdli_text_add(&t, "\n  rank %d: %.*s", r, TDLI_TEXT - 1, slot_of(job, r)->text);
-    tdli_abort_all(ctx, TDL_MISMATCH, buffer);
+    tdli_abort_all(ctx, TDL_MISMATCH, job->order, buffer);
     return 1;
 }
 
@@ -199,7 +201,7 @@ int tdli_check_collectives(tdli_job *job) {
             tdli_text_add(&t, "rank %d makes a collective call where this rank launches a kernel", r);
             text_place(&t, job, -1, -1);
             tdli_text_add(&t, "\n  rank %d: %.*s", r, TDLI_TEXT - 1, p->text);
-            tdli_abort_all(ctx, TDL_MISMATCH, buffer);
+            tdli_abort_all(ctx, TDL_MISMATCH, job->order, buffer);
             return 1;
         }
     return 0;

@@ -43,8 +43,9 @@ static void clean(tdl_ctx *ctx, uint64_t epoch) {
         atomic_store_explicit(&c->peers[r].exit, epoch, memory_order_relaxed);
     }
     atomic_store_explicit(&c->called, epoch, memory_order_relaxed);
-    atomic_store_explicit(&c->abort.state, 0, memory_order_release);
-    ctx->collectives = 0;
+    atomic_store_explicit(&c->abort.state, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->abort.from, 0, memory_order_release);
+    ctx->collectives = ctx->order = 0;
     ctx->exchange_epoch = 0;
     /* In this order: worker 0 looks for called > finished. */
     atomic_store_explicit(&ctx->finished, epoch, memory_order_release);
@@ -73,7 +74,7 @@ tdl_status tdl_reset(tdl_ctx *ctx) {
     tdli_drain(ctx);
     uint64_t n = ctx->resets;
     if (atomic_load_explicit(&ctx->mine->reset, memory_order_relaxed) <= 2 * n) {
-        atomic_store_explicit(&ctx->mine->reset_epoch, atomic_load(&ctx->called), memory_order_relaxed);
+        atomic_store_explicit(&ctx->mine->reset_epoch, tdli_last(ctx), memory_order_relaxed);
         ctx->mine->reset_prepared = ctx->prepared;
     }
     tdl_status s = reach(ctx, 2 * n + 1);

@@ -4,7 +4,12 @@
 #include <string.h>
 #include <time.h>
 
-int tdli_aborted(const tdl_ctx *ctx) { return atomic_load_explicit(&ctx->mine->abort.state, memory_order_acquire) != 0; }
+int tdli_aborted(const tdl_ctx *ctx, uint64_t order) {
+    uint64_t from = atomic_load_explicit(&ctx->mine->abort.from, memory_order_acquire);
+    return from && from <= order;
+}
+
+uint64_t tdli_last(const tdl_ctx *ctx) { return atomic_load_explicit(&ctx->called, memory_order_relaxed); }
 
 /* Copies the report that ended the launches. Another rank may be writing it just now, or may have been killed while
  * it did. */
@@ -29,7 +34,7 @@ int tdli_gone_peer(tdl_ctx *ctx, uint64_t epoch) {
 }
 
 tdl_status tdli_usable(tdl_ctx *ctx) {
-    if (tdli_aborted(ctx)) return sticky(ctx);
+    if (atomic_load_explicit(&ctx->mine->abort.from, memory_order_acquire)) return sticky(ctx);
     if (!atomic_load_explicit(&ctx->lost_count, memory_order_acquire)) return TDL_OK;
     /* Killed, or gone without a word, while no launch of ours waited for it. One that finalised may be missed only
      * by a later launch. */
@@ -37,13 +42,13 @@ tdl_status tdli_usable(tdl_ctx *ctx) {
     if (peer < 0) return TDL_OK;
     char text[TDLI_REPORT];
     tdli_text t = {text, sizeof text, 0};
-    uint64_t called = atomic_load(&ctx->called);
+    uint64_t called = tdli_last(ctx);
     tdli_text_add(&t, "rank %d of %d: rank %d (process %d) ended without tdl_finalize", ctx->rank, ctx->ranks, peer, ctx->pids[peer]);
     if (called && ctx->jobs[called % TDLI_JOBS].known)
         tdli_text_add(&t, "\n  the last launch here: %s:%d: kernel %s, launch %llu", ctx->jobs[called % TDLI_JOBS].known->kernel->source,
                       ctx->jobs[called % TDLI_JOBS].known->kernel->line, ctx->jobs[called % TDLI_JOBS].text, (unsigned long long)called);
-    tdli_text_peers(&t, ctx, called);
-    tdli_abort_all(ctx, TDL_PEER_LOST, text);
+    tdli_text_peers(&t, ctx);
+    tdli_abort_all(ctx, TDL_PEER_LOST, ctx->order + 1, text);
     return sticky(ctx);
 }
 
@@ -54,7 +59,7 @@ void tdli_ring_peers(tdl_ctx *ctx) {
 
 void tdli_drain(tdl_ctx *ctx) {
     tdli_waiter w = {.event = &ctx->finished_event, .idle = 1};
-    uint64_t called = atomic_load_explicit(&ctx->called, memory_order_relaxed); /* ours */
+    uint64_t called = tdli_last(ctx);
     while (atomic_load_explicit(&ctx->finished, memory_order_acquire) < called) tdli_waiter_turn(&w);
     tdli_waiter_end(&w);
 }

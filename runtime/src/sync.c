@@ -42,7 +42,7 @@ int64_t tdl_next_ticket(tdl_frame *f, int64_t worker) {
     tdl_ctx *ctx = job->ctx;
     (void)worker;
     chaos(ctx);
-    if (tdli_aborted(ctx)) return -1;
+    if (tdli_aborted(ctx, job->order)) return -1;
     int peer = -1;
     if (atomic_load_explicit(&ctx->lost_count, memory_order_relaxed)) peer = tdli_gone_peer(ctx, f->epoch);
     if (peer >= 0) {
@@ -65,7 +65,7 @@ static int reached(_Atomic uint64_t *word, uint64_t expected) {
 static int look_around(tdli_job *job, _Atomic uint64_t *word, tdli_wait_info *info, int64_t site, int64_t ticket,
                        int64_t idle_ns) {
     tdl_ctx *ctx = job->ctx;
-    if (tdli_aborted(ctx)) return 1;
+    if (tdli_aborted(ctx, job->order)) return 1;
     if (ctx->ranks > 1) {
         int peer = tdli_gone_peer(ctx, job->frame.epoch);
         if (peer >= 0) {

@@ -54,11 +54,22 @@ static void close_all(socket_transport *t) {
 }
 
 /* ---- Rank 0 ------------------------------------------------------------------------------------------------ */
-static void tell_all(socket_transport *t, tdl_status status, const void *data, size_t bytes) {
+static verdict verdict_of(const socket_transport *t, tdl_status status) {
     verdict v = {.status = status};
     if (status) memcpy(v.text, t->ctx->error, sizeof v.text - 1);
+    return v;
+}
+
+/* Best effort: whoever cannot be told finds the socket closed. The text of the failure must survive it. */
+static void tell(socket_transport *t, int fd, const verdict *v, const void *data, size_t bytes) {
+    tdl_status s = tdli_packet_send(t->ctx, fd, v, sizeof *v, data, v->status ? 0 : bytes, -1, t->deadline_ns);
+    if (s && v->status) memcpy(t->ctx->error, v->text, sizeof v->text);
+}
+
+static void tell_all(socket_transport *t, tdl_status status, const void *data, size_t bytes) {
+    verdict v = verdict_of(t, status);
     for (int r = 1; r < t->ranks; r++)
-        if (t->fds[r] >= 0) (void)tdli_packet_send(t->ctx, t->fds[r], &v, sizeof v, data, status ? 0 : bytes, -1, t->deadline_ns);
+        if (t->fds[r] >= 0) tell(t, t->fds[r], &v, data, bytes);
 }
 
 static tdl_status check_hello(socket_transport *t, const hello *h) {
@@ -103,10 +114,8 @@ static tdl_status welcome(socket_transport *t, int listener) {
         }
         if (!s) s = check_hello(t, &h);
         if (s) { /* the newcomer is told like all others */
-            verdict v = {.status = s};
-            memcpy(v.text, ctx->error, sizeof v.text - 1);
-            (void)tdli_packet_send(ctx, fd, &v, sizeof v, NULL, 0, -1, t->deadline_ns);
-            memcpy(ctx->error, v.text, sizeof v.text);
+            verdict v = verdict_of(t, s);
+            tell(t, fd, &v, NULL, 0);
             close(fd);
             return s;
         }

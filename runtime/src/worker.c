@@ -42,7 +42,7 @@ static int wait_for_peers(tdl_ctx *ctx, tdli_job *job) {
 
 /* Returns 1 if the launch is to run. */
 static int begin(tdl_ctx *ctx, tdli_job *job) {
-    if (tdli_aborted(ctx)) return 0;
+    if (tdli_aborted(ctx, job->order)) return 0;
     memset((void *)ctx->local.joins, 0, 8 * (size_t)tdli_join_words(job));
     atomic_store_explicit(&job->ticket, 0, memory_order_relaxed);
     show(ctx, job);
@@ -52,12 +52,12 @@ static int begin(tdl_ctx *ctx, tdli_job *job) {
 static void finish(tdl_ctx *ctx, tdli_job *job) {
     uint64_t epoch = job->frame.epoch;
     int peer = -1;
-    if (ctx->ranks > 1 && !tdli_aborted(ctx)) {
+    if (ctx->ranks > 1 && !tdli_aborted(ctx, job->order)) {
         if (atomic_load(&ctx->lost_count)) peer = tdli_gone_peer(ctx, epoch);
         if (peer >= 0) tdli_report_gone(job, peer, NULL, -1, -1);
         else tdli_check_fingerprints(job);
     }
-    if (!tdli_aborted(ctx)) {
+    if (!tdli_aborted(ctx, job->order)) {
         for (int r = 0; r < ctx->ranks; r++) {
             tdli_peer *p = &ctx->controls[r]->peers[ctx->rank];
             atomic_store_explicit(&p->done, epoch, memory_order_release);
