@@ -25,6 +25,7 @@ Num Emitter::add(const Num &a, const Num &b) {
 }
 Num Emitter::sub(const Num &a, const Num &b) {
     if (b.isConst(0)) return a;
+    if (b.isExpr() && b.expr.isConst() && b.expr.value() < 0) return add(a, Num(apply(ExprKind::Sub, 0, b.expr.value())));
     return binary(ExprKind::Sub, OpKind::Sub, a, b);
 }
 Num Emitter::mul(const Num &a, const Num &b) {

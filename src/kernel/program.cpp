@@ -61,7 +61,7 @@ void TaskLowering::copy(const Op &op) {
     }
     std::vector<Value *> operands;
     for (const Value *v : op.operands) operands.push_back(v->type.isRange() ? ranges.at(v).span : use(v));
-    Op *made = emit.build.op(op.kind, locOf(op), std::move(operands));
+    Op *made = emit.build.op(op.kind, op.kind == OpKind::Yield ? Loc{} : locOf(op), std::move(operands));
     for (auto &[name, value] : op.attrs()) made->set(name, value);
     for (auto &r : op.results) values.emplace(r.get(), made->addResult(r->type, r->hint));
 }
