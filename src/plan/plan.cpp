@@ -3,7 +3,6 @@
 namespace tdl::plan {
 
 using ir::Expr;
-using ir::ExprKind;
 using ir::Op;
 using ir::OpKind;
 
@@ -44,31 +43,6 @@ std::vector<Expr> extentsOf(const Op &memory) {
     std::vector<Expr> extents;
     for (const ir::Dim &d : memory.dims()) extents.push_back(d.extent);
     return extents;
-}
-
-namespace {
-// n, if e is lo + n, or lo is t * n and e is (t + 1) * n.
-std::optional<Expr> stepFrom(const Expr &lo, const Expr &e) {
-    if (e.kind() == ExprKind::Add && e.lhs() == lo) return e.rhs();
-    if (e.kind() == ExprKind::Mul && e.lhs().kind() == ExprKind::Add && e.lhs().rhs().isConst(1)) {
-        if (lo == e.lhs().lhs() * e.rhs()) return e.rhs();
-    }
-    if (lo.isConst(0) && e.isConst()) return e;
-    return std::nullopt;
-}
-} // namespace
-
-Expr lengthBound(const Op &range) {
-    const Expr &lo = range.expr("lo"), &hi = range.expr("hi");
-    std::optional<Expr> best;
-    auto search = [&](auto &&self, const Expr &e) -> void {
-        if (auto n = stepFrom(lo, e); n && (!best || n->isConst())) best = n;
-        if (e.kind() != ExprKind::Min) return;
-        self(self, e.lhs());
-        self(self, e.rhs());
-    };
-    search(search, hi);
-    return best ? *best : hi - lo;
 }
 
 } // namespace tdl::plan

@@ -25,10 +25,6 @@ inline ir::Expr ticketsOf(const ir::Op &task) { return product(task.exprs("count
 /// Extents of a tensor's or buffer's dimensions; of a tensor the global ones.
 std::vector<ir::Expr> extentsOf(const ir::Op &memory);
 
-/// A bound of the length of a `range` that its form shows: `n` of hi = min(.., lo + n), also of lo = t * n,
-/// hi = min(.., (t + 1) * n); of the whole of it else, hi - lo.
-ir::Expr lengthBound(const ir::Op &range);
-
 /// f(op) for every operation of the block and of the blocks nested in it, in order.
 template <class F> void walk(const ir::Block &b, F &&f) {
     for (auto &op : b.ops) {
