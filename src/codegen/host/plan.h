@@ -1,0 +1,47 @@
+// One plan of a kernel on its way to code: its declarations with the indices that the runtime knows them by, and what
+// its programs have in common. Internal to codegen/host.
+#pragma once
+#include "codegen/host/storage.h"
+#include "codegen/host/debug_info.h"
+#include "codegen/host/target.h"
+#include "codegen/host/wait_site.h"
+
+namespace llvm {
+class DISubprogram;
+class Function;
+class Module;
+class StructType;
+class Value;
+} // namespace llvm
+
+namespace tdl::codegen {
+
+struct PlanContext {
+    llvm::Module &module;
+    const ir::Op &kern;
+    const Target &target;
+    DebugInfo &debug;
+    Diagnostics &diags;
+
+    // Positions in the tables of the frame and of the descriptor.
+    std::unordered_map<std::string, int> sizes;
+    std::unordered_map<const ir::Value *, int> params, tensors, firstStride, buffers, flags, joins;
+    std::vector<const ir::Op *> memory;      // tensors and buffers in order: alias scopes
+    std::vector<const ir::Op *> programs;
+    std::vector<Storage> storage;            // per program
+    std::vector<WaitSite> sites;             // filled while programs are emitted
+
+    std::string localName(std::string_view what) const; // of a function of this plan; not visible outside the object
+};
+
+/// What one ticket of a program does: void(frame, worker, ticket, coordinates...).
+llvm::Function *emitProgram(PlanContext &, size_t program);
+/// void layout(shape, int64_t *out) and void run(frame, worker), see abi.h.
+llvm::Function *emitLayout(PlanContext &);
+llvm::Function *emitRun(PlanContext &, const std::vector<llvm::Function *> &programs);
+
+/// Bytes of a slot, whole cache lines; its axes' strides in elements, innermost 1.
+ir::Expr slotBytes(const Slot &);
+std::vector<ir::Expr> slotStrides(const Slot &);
+
+} // namespace tdl::codegen

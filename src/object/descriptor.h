@@ -1,0 +1,20 @@
+// The tables of one kernel in an object: tdl_kernel and what it points to. Internal to object/.
+#pragma once
+#include "codegen/host/kernel.h"
+#include "diagnostics/diagnostics.h"
+
+namespace tdl {
+
+struct KernelCode {
+    std::string name, source;
+    std::vector<const ir::Op *> plans;              // `kern`s
+    std::vector<codegen::PlanCode> code;            // of each
+    llvm::Function *shape = nullptr;
+    uint64_t identity = 0;
+    int cpuLevel = 0;
+};
+
+/// Adds NAME_descriptor and the entry points NAME and NAME_prepare.
+void addDescriptor(llvm::Module &, const KernelCode &, const codegen::Target &);
+
+} // namespace tdl

@@ -1,0 +1,121 @@
+#include "object/object.h"
+#include "codegen/common/llvm.h"
+#include "codegen/host/debug_info.h"
+#include "ir/text.h"
+#include "object/descriptor.h"
+#include <algorithm>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+namespace tdl {
+
+namespace {
+
+std::string withoutFolders(const std::string &path) { return path.substr(path.rfind('/') + 1); }
+
+void forgetLocations(ir::Op &op) {
+    op.loc = op.text = {};
+    for (auto &b : op.blocks)
+        for (auto &inside : b->ops) forgetLocations(*inside);
+}
+
+/// The kernels of a module with their plans, in order of appearance.
+std::optional<std::vector<KernelCode>> collect(const ir::Module &m, Diagnostics &diags) {
+    std::vector<KernelCode> kernels;
+    bool ok = true;
+    for (auto &op : m.top.ops) {
+        auto same = std::find_if(kernels.begin(), kernels.end(), [&](auto &k) { return k.name == op->symbol; });
+        if (same == kernels.end()) {
+            kernels.emplace_back();
+            same = std::prev(kernels.end());
+            same->name = op->symbol;
+            for (const ir::SourceRef &s : m.sources)
+                if (s.file == op->loc.file) same->source = withoutFolders(s.name);
+        }
+        for (const ir::Op *other : same->plans)
+            if (other->name("plan") == op->name("plan")) {
+                diags.report(op->loc, Diag::PlanTwice, op->symbol, op->name("plan")).note(other->loc, "the first is here");
+                ok = false;
+            }
+        same->plans.push_back(op.get());
+    }
+    if (!ok) return std::nullopt;
+    return kernels;
+}
+
+/// One module in LLVM IR, optimised; its context lives as long as it does.
+struct Compiled {
+    llvm::LLVMContext context;
+    std::unique_ptr<llvm::Module> module;
+    std::optional<codegen::Target> target;
+};
+
+bool compile(Compiled &c, const ir::Module &kern, const codegen::HostOptions &options, Diagnostics &diags) {
+    c.target = codegen::makeTarget(options, diags);
+    auto kernels = collect(kern, diags);
+    if (!c.target || !kernels) return false;
+    c.context.setDiscardValueNames(true);
+    std::string file = kern.sources.empty() ? "kernels" : withoutFolders(kern.sources.front().name);
+    c.module = std::make_unique<llvm::Module>(file, c.context);
+    codegen::prepareModule(*c.module, *c.target);
+    codegen::DebugInfo debug(*c.module, kern, *c.target);
+    bool ok = true;
+    for (KernelCode &k : *kernels) {
+        for (const ir::Op *plan : k.plans) {
+            auto code = codegen::addPlan(*c.module, *plan, *c.target, debug, diags);
+            ok &= code.has_value();
+            if (code) k.code.push_back(std::move(*code));
+        }
+        if (!ok) continue;
+        k.shape = codegen::addShape(*c.module, *k.plans.front(), *c.target, diags);
+        k.identity = identityOf(k.plans);
+        k.cpuLevel = c.target->level;
+        addDescriptor(*c.module, k, *c.target);
+    }
+    if (!ok || diags.hasErrors()) return false;
+    debug.finish();
+    std::string why;
+    llvm::raw_string_ostream stream(why);
+    if (llvm::verifyModule(*c.module, &stream)) {
+        diags.report({}, Diag::BrokenModule, why);
+        return false;
+    }
+    codegen::optimise(*c.module, *c.target);
+    return true;
+}
+
+} // namespace
+
+uint64_t identityOf(const std::vector<const ir::Op *> &plans) {
+    uint64_t hash = 0xcbf29ce484222325; // FNV-1a
+    for (const ir::Op *p : plans) {
+        ir::ValueMap map;
+        auto copy = ir::clone(*p, map);
+        forgetLocations(*copy);
+        for (unsigned char ch : ir::print(*copy)) hash = (hash ^ ch) * 0x100000001b3;
+    }
+    return hash;
+}
+
+std::optional<std::string> emitObject(const ir::Module &kern, const codegen::HostOptions &o, Diagnostics &diags) {
+    Compiled c;
+    if (!compile(c, kern, o, diags)) return std::nullopt;
+    return codegen::emitFile(*c.module, *c.target, codegen::FileKind::Object, diags);
+}
+
+std::optional<std::string> emitAssembly(const ir::Module &kern, const codegen::HostOptions &o, Diagnostics &diags) {
+    Compiled c;
+    if (!compile(c, kern, o, diags)) return std::nullopt;
+    return codegen::emitFile(*c.module, *c.target, codegen::FileKind::Assembly, diags);
+}
+
+std::optional<std::string> emitLLVM(const ir::Module &kern, const codegen::HostOptions &o, Diagnostics &diags) {
+    Compiled c;
+    if (!compile(c, kern, o, diags)) return std::nullopt;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    c.module->print(stream, nullptr);
+    return text;
+}
+
+} // namespace tdl
