@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define TDL_ABI_VERSION 1
+#define TDL_ABI_VERSION 2
 
 /* Element types, in the order of src/support/elem.def. */
 typedef enum tdl_elem {
@@ -104,7 +104,7 @@ typedef struct tdl_site { int32_t task, line, column, pad; } tdl_site;
 
 /* What `layout` writes, in this order:
  *     bytes of each buffer | words of each flag | words of each join | per task, its coordinate counts |
- *     workspace bytes per worker
+ *     workspace bytes per worker of the host | workspace bytes per block of a device
  * Tickets of task t are the product of its counts; tasks follow each other in ticket order, the last
  * coordinate runs fastest. A negative or overflowing size is written as INT64_MAX and refused by the runtime. */
 typedef struct tdl_plan {
@@ -116,8 +116,20 @@ typedef struct tdl_plan {
     const tdl_task *tasks;
     const tdl_site *sites;
     void (*layout)(const tdl_shape *, int64_t *out);
-    void (*run)(tdl_frame *, int64_t worker);
+    void (*run)(tdl_frame *, int64_t worker);   /* NULL: the object has no host code */
+    const char *device_entry;                   /* the plan's entry in the kernel's images; NULL: no device code */
 } tdl_plan;
+
+/* ---- Device code (tdl/abi_device.h says how it is called) ------------------------------------------------ */
+typedef enum tdl_image_kind { TDL_IMAGE_PTX, TDL_IMAGE_CUBIN } tdl_image_kind;
+typedef struct tdl_image {
+    int32_t kind;               /* tdl_image_kind */
+    int32_t arch;               /* 80, 90, 100: sm_NN */
+    int32_t specific;           /* 1: sm_NNa, runs on that architecture only; 0: PTX runs on later ones, too */
+    int32_t pad;
+    const void *data;           /* PTX is NUL-terminated */
+    int64_t bytes;
+} tdl_image;
 
 typedef struct tdl_kernel {
     int32_t abi;                /* TDL_ABI_VERSION */
@@ -133,6 +145,8 @@ typedef struct tdl_kernel {
     /* Writes the global extents of all dimensions of all tensor arguments, then returns the index of the first
      * `require` that does not hold, or -1. */
     int64_t (*shape)(const tdl_shape *, int64_t *extents);
+    int32_t n_images, pad2;
+    const tdl_image *images;    /* device code of all plans; several kernels of an object may share it */
 } tdl_kernel;
 
 /* Entry points behind k and k_prepare. */
