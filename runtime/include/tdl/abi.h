@@ -104,7 +104,7 @@ typedef struct tdl_site { int32_t task, line, column, pad; } tdl_site;
 
 /* What `layout` writes, in this order:
  *     bytes of each buffer | words of each flag | words of each join | per task, its coordinate counts |
- *     workspace bytes per worker of the host | workspace bytes per block of a device
+ *     workspace bytes per worker
  * Tickets of task t are the product of its counts; tasks follow each other in ticket order, the last
  * coordinate runs fastest. A negative or overflowing size is written as INT64_MAX and refused by the runtime. */
 typedef struct tdl_plan {
@@ -118,6 +118,7 @@ typedef struct tdl_plan {
     void (*layout)(const tdl_shape *, int64_t *out);
     void (*run)(tdl_frame *, int64_t worker);   /* NULL: the object has no host code */
     const char *device_entry;                   /* the plan's entry in the kernel's images; NULL: no device code */
+    int64_t (*device_workspace)(const tdl_shape *);   /* bytes that a block of the device needs in its workspace */
 } tdl_plan;
 
 /* ---- Device code (tdl/abi_device.h says how it is called) ------------------------------------------------ */
