@@ -14,8 +14,12 @@ template <class T> using Binary = T (*)(T, T);
 template <class T> using Compare = int64_t (*)(T, T);
 
 // Signed overflow wraps: computed without signs, the caller cuts to the width.
-int64_t wrapped(uint64_t v) { return static_cast<int64_t>(v); }
-uint64_t bits(int64_t v) { return static_cast<uint64_t>(v); }
+int64_t wrapped(uint64_t v) {
+    return static_cast<int64_t>(v);
+}
+uint64_t bits(int64_t v) {
+    return static_cast<uint64_t>(v);
+}
 
 Unary<double> unaryFloat(OpKind k) {
     using F = double;
@@ -93,12 +97,13 @@ void map(const std::vector<Axis> &axes, std::vector<R> &out, const Tile &a, cons
     });
 }
 template <class A, class R, class F>
-void map(const std::vector<Axis> &axes, std::vector<R> &out, const Tile &a, const std::vector<A> &va, const Tile &b,
-         const std::vector<A> &vb, F f) {
+void map(const std::vector<Axis> &axes, std::vector<R> &out, const Tile &a, const std::vector<A> &va,
+         const Tile &b, const std::vector<A> &vb, F f) {
     R *to = out.data();
     rows<2>(axes, {stridesAlong(axes, a), stridesAlong(axes, b)}, [&](int64_t n, auto at, auto step) {
         for (int64_t x = 0; x < n; ++x)
-            *to++ = f(va[static_cast<size_t>(at[0] + x * step[0])], vb[static_cast<size_t>(at[1] + x * step[1])]);
+            *to++ =
+                f(va[static_cast<size_t>(at[0] + x * step[0])], vb[static_cast<size_t>(at[1] + x * step[1])]);
     });
 }
 

@@ -1,11 +1,12 @@
-// The operations on tiles that need no memory: elementwise, dot and reductions, as the language page defines them.
+// The operations on tiles that need no memory: elementwise, dot and reductions, as the language page defines
+// them.
 #pragma once
 #include "interp/tile.h"
 
 namespace tdl::interp {
 
-/// When floats are rounded to the element type that they are of. Stored: at stores, casts and literals only, all else is
-/// in f64. EachStep: after every operation, and every addition of a sum.
+/// When floats are rounded to the element type that they are of. Stored: at stores, casts and literals only,
+/// all else is in f64. EachStep: after every operation, and every addition of a sum.
 enum class Rounding { Stored, EachStep };
 
 /// Add .. Cast.

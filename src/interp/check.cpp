@@ -4,10 +4,12 @@
 namespace tdl::interp {
 namespace {
 
-Loc place(const ir::Op &op) { return op.loc.valid() ? op.loc : op.text; }
+Loc place(const ir::Op &op) {
+    return op.loc.valid() ? op.loc : op.text;
+}
 
-/// Is what `r` reads before what `w` writes, when the read came first? Then both belong to one instance, and not to
-/// ranks that go through the same part of it side by side.
+/// Is what `r` reads before what `w` writes, when the read came first? Then both belong to one instance, and
+/// not to ranks that go through the same part of it side by side.
 bool ordered(const Actor &r, const Actor &w) {
     return r.instance == w.instance && (r.phase != w.phase || r.rank == w.rank || r.rank < 0);
 }
@@ -28,8 +30,9 @@ std::string Checker::who(const Actor &a) const {
         s += (s.empty() ? "" : ", ") + c.name;
         s += c.isRange ? fmt::format(" = {} .. {}", c.begin, c.end - 1) : fmt::format(" = {}", c.begin);
     }
-    s = s.empty() ? "the instance" : "the instance at " + s;
-    return a.rank < 0 ? s : fmt::format("rank {} in {}", a.rank, s);
+    std::string subject =
+        a.rank < 0 ? s.empty() ? "the stage" : "the instance" : fmt::format("rank {}", a.rank);
+    return s.empty() ? subject : subject + " at " + s;
 }
 
 void Checker::startUndefined(const Tensor &t) {
@@ -60,8 +63,8 @@ void Checker::conflict(const Tensor &t, int64_t at, const Actor &r, const Actor 
     if (!writesNow && r.instance == w.instance && r.rank == w.rank)
         fail(Diag::RunReadBehind, *now.op, before.op, "the write", t.element(at), who(r), stage);
     else
-        fail(Diag::RunReadWritten, *now.op, before.op, writesNow ? "the read" : "the write", t.element(at), who(r), who(w),
-             stage);
+        fail(Diag::RunReadWritten, *now.op, before.op, writesNow ? "the read" : "the write", t.element(at),
+             who(r), who(w), stage);
 }
 
 void Checker::read(const Tensor &t, int64_t at) {
@@ -69,7 +72,8 @@ void Checker::read(const Tensor &t, int64_t at) {
     auto self = static_cast<int32_t>(actors.size()) - 1;
     if (auto m = marks.find(&t); m != marks.end()) {
         Marks &mark = m->second[static_cast<size_t>(at)];
-        if (mark.writer != nobody) return conflict(t, at, now, actors[static_cast<size_t>(mark.writer)], false);
+        if (mark.writer != nobody)
+            return conflict(t, at, now, actors[static_cast<size_t>(mark.writer)], false);
         // Two readers are enough to keep: any writer is in conflict with one of them, if with any at all.
         const Actor *first = mark.reader == nobody ? nullptr : &actors[static_cast<size_t>(mark.reader)];
         if (!first || (first->instance == now.instance && first->phase < now.phase))
@@ -87,7 +91,9 @@ void Checker::write(const Tensor &t, int64_t at) {
     Marks &mark = marks[&t][static_cast<size_t>(at)];
     if (mark.writer != nobody) {
         const Actor &w = actors[static_cast<size_t>(mark.writer)];
-        fail(Diag::RunWrittenTwice, *now.op, w.op, "the other write", t.element(at), who(w), who(now), stage);
+        bool same = w.instance == now.instance && w.rank == now.rank;
+        std::string by = same ? "twice by " + who(now) : fmt::format("by {} and by {}", who(w), who(now));
+        fail(Diag::RunWrittenTwice, *now.op, w.op, "the other write", t.element(at), by, stage);
     }
     for (int32_t r : {mark.reader, mark.other})
         if (r != nobody && !ordered(actors[static_cast<size_t>(r)], now))

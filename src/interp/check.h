@@ -1,10 +1,11 @@
 // The checked mode: who has read and written each element in the current stage, and what that breaks.
 //
-//     a.tdl:4:9: error: `Y[64]` is written by the instance at i = 60 .. 69 and by that at i = 64 .. 73 in stage `s` [TDL1003]
-//     a.tdl:4:9: note: the other write
+//     a.tdl:4:9: error: `Y[8]` is written by the instance at i = 0 .. 9 and by the instance at i = 8 .. 17,
+//     in stage `s` [TDL1003] a.tdl:4:9: note: the other write
 //
-// Rules (tdl.5, "Stores and reads"): an element is written at most once in a stage, and then read in that stage only by the
-// instance that writes it, before the write. An `out` element is written by the end. Undefined elements are not read.
+// Rules (tdl.5, "Stores and reads"): an element is written at most once in a stage, and then read in that
+// stage only by the instance that writes it, before the write. An `out` element is written by the end.
+// Undefined elements are not read.
 #pragma once
 #include "diagnostics/diagnostics.h"
 #include "interp/tensor.h"
@@ -14,8 +15,9 @@
 
 namespace tdl::interp {
 
-/// Who does something: a team in an instance of the current stage. Parts of an instance that single ranks execute have
-/// no order between those ranks, unless the phases differ: the parts before and behind a distributed loop.
+/// Who does something: a team in an instance of the current stage. Parts of an instance that single ranks
+/// execute have no order between those ranks, unless the phases differ: the parts before and behind a
+/// distributed loop.
 struct Actor {
     int32_t instance = -1;
     int32_t rank = -1; // of a team of one; -1: all ranks
@@ -41,7 +43,8 @@ public:
     /// `stored`: the tensors that the stage stores to; only of those is recorded who touches them.
     void beginStage(const ir::Op &stage, const std::vector<const Tensor *> &stored);
     int32_t addInstance(std::vector<Coordinate>);
-    /// One execution of a load or store; then read or write for each element, `at` counting through all copies.
+    /// One execution of a load or store; then read or write for each element, `at` counting through all
+    /// copies.
     void access(const Actor &);
     void read(const Tensor &, int64_t at);
     void write(const Tensor &, int64_t at);
@@ -54,16 +57,17 @@ public:
 private:
     static constexpr int32_t nobody = -1;
     struct Marks {
-        int32_t writer = nobody, reader = nobody, other = nobody; // in `actors`; other: a reader beside the first
+        int32_t writer = nobody, reader = nobody,
+                other = nobody; // in `actors`; other: a reader beside the first
     };
     Diagnostics &diags;
     bool on;
     int failures = 0;
     std::string stage;
     std::vector<std::vector<Coordinate>> instances;
-    std::vector<Actor> actors;                                // of this stage
-    std::map<const Tensor *, std::vector<Marks>> marks;       // of stored tensors, in this stage
-    std::map<const Tensor *, std::vector<uint8_t>> defined;   // of tensors that start undefined
+    std::vector<Actor> actors;                              // of this stage
+    std::map<const Tensor *, std::vector<Marks>> marks;     // of stored tensors, in this stage
+    std::map<const Tensor *, std::vector<uint8_t>> defined; // of tensors that start undefined
     std::set<std::tuple<Diag, const ir::Op *, const ir::Op *>> reported;
 
     template <class... A> void fail(Diag, const ir::Op &, const ir::Op *other, const char *note, A &&...);

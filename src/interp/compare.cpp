@@ -38,7 +38,9 @@ private:
     double errors = 0, norm = 0;
 };
 
-bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+bool same(double a, double b) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+}
 
 } // namespace
 
@@ -60,11 +62,12 @@ Tolerance toleranceOf(Elem e) {
 
 std::string Comparison::text(const Tensor &t) const {
     if (ok()) return fmt::format("{}: {} elements agree, largest error {:.1e}", t.name, elements, largest);
-    std::string s = fmt::format("{}: {} of {} elements differ, relative Frobenius error {:.1e} (at most {:.1e})", t.name, wrong,
-                                elements, frobenius, tolerance.frobenius);
+    std::string s =
+        fmt::format("{}: {} of {} elements differ, relative Frobenius error {:.1e} (at most {:.1e})", t.name,
+                    wrong, elements, frobenius, tolerance.frobenius);
     for (const Difference &d : first)
-        s += fmt::format("\n  {} is {}, should be {} (error {:.1e}, at most {:.1e})", t.element(d.number), d.out, d.ref, d.error,
-                         tolerance.element);
+        s += fmt::format("\n  {} is {}, should be {} (error {:.1e}, at most {:.1e})", t.element(d.number),
+                         d.out, d.ref, d.error, tolerance.element);
     return s;
 }
 
@@ -94,8 +97,8 @@ Comparison compare(const Tensor &reference, const Tensor &out, Tolerance toleran
     for (size_t x = 0; x < reference.f.size(); ++x)
         comparer.element(static_cast<int64_t>(x), out.f[x], reference.f[x], same(out.f[x], reference.f[x]));
     for (size_t x = 0; x < reference.i.size(); ++x)
-        comparer.element(static_cast<int64_t>(x), static_cast<double>(out.i[x]), static_cast<double>(reference.i[x]),
-                         out.i[x] == reference.i[x]);
+        comparer.element(static_cast<int64_t>(x), static_cast<double>(out.i[x]),
+                         static_cast<double>(reference.i[x]), out.i[x] == reference.i[x]);
     return comparer.finish();
 }
 

@@ -7,8 +7,9 @@
 
 namespace tdl::interp {
 
-/// Per element |out - ref| <= element * (1 + |ref|), and, of `enough` elements or more, the norm of the error over that of the
-/// reference (of a few, their sum may have cancelled). Zero: equality, where -0 equals 0 and any NaN another.
+/// Per element |out - ref| <= element * (1 + |ref|), and, of `enough` elements or more, the norm of the error
+/// over that of the reference (of a few, their sum may have cancelled). Zero: equality, where -0 equals 0 and
+/// any NaN another.
 struct Tolerance {
     static constexpr int64_t enough = 256;
     double element = 0, frobenius = 0;
@@ -26,7 +27,9 @@ struct Comparison {
     double largest = 0, frobenius = 0; // error / (1 + |ref|); relative
     Tolerance tolerance;
     std::vector<Difference> first; // of the wrong ones, at most 8
-    bool ok() const { return wrong == 0 && (elements < Tolerance::enough || frobenius <= tolerance.frobenius); }
+    bool ok() const {
+        return wrong == 0 && (elements < Tolerance::enough || frobenius <= tolerance.frobenius);
+    }
     /// As above; one line if all is well.
     std::string text(const Tensor &) const;
 };

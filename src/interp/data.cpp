@@ -10,7 +10,8 @@ namespace {
 class Contents {
 public:
     Contents(const Tensor &t, int64_t rank, const DataSource &d)
-        : elem(t.elem), source(d), key(mix(d.seed, t.name) + (t.isPrivate() ? static_cast<uint64_t>(rank) + 1 : 0)) {
+        : elem(t.elem), source(d),
+          key(mix(d.seed, t.name) + (t.isPrivate() ? static_cast<uint64_t>(rank) + 1 : 0)) {
         key = mix(key);
     }
 
@@ -34,7 +35,9 @@ private:
     static int64_t small(uint64_t h) { return h & 3 ? 0 : h & 4 ? 1 : -1; }
 };
 
-char *at(void *memory, Elem e, int64_t offset) { return static_cast<char *>(memory) + offset * elemBytes(e); }
+char *at(void *memory, Elem e, int64_t offset) {
+    return static_cast<char *>(memory) + offset * elemBytes(e);
+}
 const char *at(const void *memory, Elem e, int64_t offset) {
     return static_cast<const char *>(memory) + offset * elemBytes(e);
 }
@@ -50,7 +53,9 @@ int64_t Part::begin(size_t d) const {
     if (tensor->dist != static_cast<int>(d)) return 0;
     return std::min(tensor->extents[d], rank * capacity(d));
 }
-int64_t Part::count(size_t d) const { return std::min(tensor->extents[d] - begin(d), capacity(d)); }
+int64_t Part::count(size_t d) const {
+    return std::min(tensor->extents[d] - begin(d), capacity(d));
+}
 
 int64_t Part::storage() const {
     int64_t n = 1;

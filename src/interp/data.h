@@ -1,11 +1,13 @@
-// Generated data, and one rank's storage of a tensor. A value is a function of (seed, tensor, global index), and of the rank
-// in a private tensor, so every rank, device and world size makes its part of the same tensor:
+// Generated data, and one rank's storage of a tensor. A value is a function of (seed, tensor, global index),
+// and of the rank in a private tensor, so every rank, device and world size makes its part of the same
+// tensor:
 //
 //     fill(t, source)                   all of t, for the interpreter
 //     fill(Part{&t, 2}, memory, source) what rank 2 holds of it, with the same values
 //
-// Exact: -1, 0 or 1, one in four not zero; sums of products come out exactly. Real: uniform with mean 0 and standard
-// deviation `scale` (scale.h), rounded to the element type. Integers are small: -4 .. 4 in real mode.
+// Exact: -1, 0 or 1, one in four not zero; sums of products come out exactly. Real: uniform with mean 0 and
+// standard deviation `scale` (scale.h), rounded to the element type. Integers are small: -4 .. 4 in real
+// mode.
 #pragma once
 #include "interp/run.h"
 
@@ -19,8 +21,8 @@ struct DataSource {
     double scale = 1; // of real values
 };
 
-/// How rank `rank` stores `tensor` (whose contents may be absent): from its first element on, the block of its indices in a
-/// distributed dimension, which has room for `capacity` indices on every rank.
+/// How rank `rank` stores `tensor` (whose contents may be absent): from its first element on, the block of
+/// its indices in a distributed dimension, which has room for `capacity` indices on every rank.
 struct Part {
     const Tensor *tensor;
     int64_t rank = 0;
@@ -30,8 +32,8 @@ struct Part {
     int64_t begin(size_t dim) const;    // the first index held
     int64_t count(size_t dim) const;    // indices held
     int64_t storage() const;            // elements of dense storage
-    /// Calls f(n, offset in storage, step there, number of the first element in the whole tensor) for each run along the
-    /// last dimension; the elements of a private tensor are counted in this rank's copy.
+    /// Calls f(n, offset in storage, step there, number of the first element in the whole tensor) for each
+    /// run along the last dimension; the elements of a private tensor are counted in this rank's copy.
     void runs(const std::function<void(int64_t, int64_t, int64_t, int64_t)> &f) const;
 };
 

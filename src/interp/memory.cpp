@@ -60,9 +60,10 @@ void Memory::beginStage(const Op &stage) {
     checker.beginStage(stage, watched);
 }
 
-// For each position of a tile with `axes` the number of the element that the indices lead to, -1 where one is outside.
-std::vector<int64_t> Memory::places(const Tensor &t, const std::vector<Axis> &axes, const std::vector<Item> &index,
-                                    const Op &op, bool mayLieOutside) {
+// For each position of a tile with `axes` the number of the element that the indices lead to, -1 where one is
+// outside.
+std::vector<int64_t> Memory::places(const Tensor &t, const std::vector<Axis> &axes,
+                                    const std::vector<Item> &index, const Op &op, bool mayLieOutside) {
     Tile shape;
     shape.axes = axes;
     std::vector<int64_t> out(static_cast<size_t>(shape.count()), 0);
@@ -121,12 +122,14 @@ Tile Memory::load(const Op &op, int64_t rank, const std::vector<Item> &index, co
 void Memory::store(const Op &op, int64_t rank, const std::vector<Item> &index, const Tile &value) {
     Tensor &t = *slots.at(op.operands[1]->def).now;
     std::vector<Axis> axes;
-    for (const Item &i : index)
-        for (const Axis &a : asTile(i)->axes) {
+    for (const Item &i : index) {
+        TileRef values = asTile(i);
+        for (const Axis &a : values->axes) {
             bool known = false;
             for (const Axis &b : axes) known |= b.name == a.name;
             if (!known) axes.push_back(a);
         }
+    }
     std::vector<int64_t> to = places(t, axes, index, op, false);
     int64_t base = t.base(rank);
     size_t p = 0;

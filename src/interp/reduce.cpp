@@ -1,5 +1,5 @@
-// dot and reductions. Sums are formed in f64 (integers exactly, then cut to the accumulator's width); over nothing they give
-// the identity: 0, -inf or the least integer, NaN for a mean, -1 for argmax and argmin.
+// dot and reductions. Sums are formed in f64 (integers exactly, then cut to the accumulator's width); over
+// nothing they give the identity: 0, -inf or the least integer, NaN for a mean, -1 for argmax and argmin.
 #include "interp/arith.h"
 #include "support/convert.h"
 #include <cmath>
@@ -15,10 +15,9 @@ std::vector<Axis> spanned(const Tile &out, const Tile &v, const std::vector<std:
     return axes;
 }
 
-// Four independent sums: the order within a sum is free, and the processor can overlap them. R is unsigned for integers:
-// they wrap.
-template <class R, class T>
-R sumOfProducts(int64_t n, const T *a, int64_t stepA, const T *b, int64_t stepB) {
+// Four independent sums: the order within a sum is free, and the processor can overlap them. R is unsigned
+// for integers: they wrap.
+template <class R, class T> R sumOfProducts(int64_t n, const T *a, int64_t stepA, const T *b, int64_t stepB) {
     R s[4] = {};
     int64_t x = 0;
     if (stepA == 1 && stepB == 1)
@@ -28,7 +27,8 @@ R sumOfProducts(int64_t n, const T *a, int64_t stepA, const T *b, int64_t stepB)
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
-// Is `v` to replace `best`, looking for the greatest (`up`) or the least? NaN beats everything, so that it propagates.
+// Is `v` to replace `best`, looking for the greatest (`up`) or the least? NaN beats everything, so that it
+// propagates.
 template <class T> bool better(T v, T best, bool up) {
     if constexpr (std::is_floating_point_v<T>)
         if (std::isnan(v) || std::isnan(best)) return !std::isnan(best);
@@ -62,7 +62,9 @@ struct Reduction {
             });
             for (int64_t &x : out.i) x = wrapTo(out.elem, x);
         } else if (rounding == Rounding::EachStep) {
-            each([&](size_t to, size_t from, int64_t) { out.f[to] = roundTo(out.elem, out.f[to] + v.f[from]); });
+            each([&](size_t to, size_t from, int64_t) {
+                out.f[to] = roundTo(out.elem, out.f[to] + v.f[from]);
+            });
         } else {
             each([&](size_t to, size_t from, int64_t) { out.f[to] += v.f[from]; });
         }
@@ -93,8 +95,8 @@ struct Reduction {
     }
 };
 
-Tile reduceOver(const ir::Type &type, const std::string &kind, const std::vector<std::string> &over, const Tile &v,
-                Rounding rounding) {
+Tile reduceOver(const ir::Type &type, const std::string &kind, const std::vector<std::string> &over,
+                const Tile &v, Rounding rounding) {
     Tile out = makeTile(type, {&v.axes});
     Reduction r{v, out, spanned(out, v, over), rounding, kind == "max" || kind == "argmax"};
     if (kind == "sum") {
@@ -127,7 +129,8 @@ Tile dot(const ir::Op &op, const Tile &a, const Tile &b, Rounding rounding) {
                     if (!floats) {
                         auto s = sumOfProducts<uint64_t>(length, &a.i[static_cast<size_t>(fromA)], step[1],
                                                          &b.i[static_cast<size_t>(fromB)], step[2]);
-                        out.i[to] = wrapTo(out.elem, static_cast<int64_t>(static_cast<uint64_t>(out.i[to]) + s));
+                        out.i[to] =
+                            wrapTo(out.elem, static_cast<int64_t>(static_cast<uint64_t>(out.i[to]) + s));
                     } else if (rounding == Rounding::EachStep) {
                         for (int64_t y = 0; y < length; ++y) {
                             double product = a.f[static_cast<size_t>(fromA + y * step[1])] *

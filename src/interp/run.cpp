@@ -12,9 +12,9 @@ using ir::LoopSpec;
 using ir::Op;
 using ir::OpKind;
 
-/// Ranks [first, last) that execute a block in step. `alone`: the rank, if it is one of an instance that has more, or one
-/// that has a distributed stage loop to itself. `parted`: ranks of one team that are out of step, because a loop has other
-/// bounds on each; what they store is not the same everywhere.
+/// Ranks [first, last) that execute a block in step. `alone`: the rank, if it is one of an instance that has
+/// more, or one that has a distributed stage loop to itself. `parted`: ranks of one team that are out of
+/// step, because a loop has other bounds on each; what they store is not the same everywhere.
 struct Team {
     int64_t first, last;
     int32_t alone = -1;
@@ -50,8 +50,10 @@ public:
                 Elem e = op->result()->type.elem;
                 const Scalar &s = launch.scalars.at(op->name());
                 double f = std::visit([](auto v) { return static_cast<double>(v); }, s);
-                int64_t i = std::holds_alternative<int64_t>(s) ? std::get<int64_t>(s) : intFromFloat(Elem::I64, f);
-                for (int64_t r = 0; r < launch.ranks; ++r) set(r, *op, 0, scalar(e, roundTo(e, f), wrapTo(e, i)));
+                int64_t i =
+                    std::holds_alternative<int64_t>(s) ? std::get<int64_t>(s) : intFromFloat(Elem::I64, f);
+                for (int64_t r = 0; r < launch.ranks; ++r)
+                    set(r, *op, 0, scalar(e, roundTo(e, f), wrapTo(e, i)));
             }
             if (op->kind == OpKind::Stage) stage(*op);
         }
@@ -75,15 +77,20 @@ private:
     const Tile &tile(int64_t rank, const ir::Value *v) { return *std::get<TileRef>(get(rank, v)); }
     const Range &range(int64_t rank, const ir::Value *v) { return std::get<Range>(get(rank, v)); }
     int64_t integer(int64_t rank, const ir::Value *v) { return tile(rank, v).i[0]; }
-    void set(int64_t rank, const ir::Value *v, Item item) { values[static_cast<size_t>(rank)][v] = std::move(item); }
+    void set(int64_t rank, const ir::Value *v, Item item) {
+        values[static_cast<size_t>(rank)][v] = std::move(item);
+    }
     void set(int64_t rank, const Op &op, size_t n, Item item) { set(rank, op.result(n), std::move(item)); }
     void set(int64_t rank, const Op &op, Tile t) { set(rank, op, 0, std::make_shared<Tile>(std::move(t))); }
 
-    // ---- Loops -------------------------------------------------------------------------------------------------------
-    /// The indices of a loop whose range or slice operands, if any, have been put into `within` and `lo`, `hi`.
+    // ---- Loops
+    // -------------------------------------------------------------------------------------------------------
+    /// The indices of a loop whose range or slice operands, if any, have been put into `within` and `lo`,
+    /// `hi`.
     Span indices(const LoopSpec &l, int64_t rank, const Range *within, std::optional<Span> slice) {
         Span s{0, eval(l.extent)};
-        if (l.dist) s = {eval(blockBegin(l.extent, ir::Expr(rank))), eval(blockEnd(l.extent, ir::Expr(rank)))};
+        if (l.dist)
+            s = {eval(blockBegin(l.extent, ir::Expr(rank))), eval(blockEnd(l.extent, ir::Expr(rank)))};
         if (within) s = {within->begin, within->end};
         if (l.sliced) slice = Span{eval(l.lo), eval(l.hi)};
         if (slice) s = {std::max(s.begin, slice->begin), std::min(s.end, slice->end)};
@@ -114,10 +121,12 @@ private:
         return scalar(part.begin);
     }
 
-    // ---- Stages ------------------------------------------------------------------------------------------------------
+    // ---- Stages
+    // ------------------------------------------------------------------------------------------------------
     void stage(const Op &op) {
         memory.beginStage(op);
-        bool distributed = std::any_of(op.loops().begin(), op.loops().end(), [](const LoopSpec &l) { return l.dist; });
+        bool distributed =
+            std::any_of(op.loops().begin(), op.loops().end(), [](const LoopSpec &l) { return l.dist; });
         std::vector<Coordinate> at;
         if (!distributed) return instances(op, {0, launch.ranks}, at);
         for (int64_t r = 0; r < launch.ranks; ++r) instances(op, {r, r + 1, static_cast<int32_t>(r)}, at);
@@ -131,7 +140,8 @@ private:
         }
         const LoopSpec &l = op.loops()[depth];
         for (Span part : cut(l, indices(l, team.first, nullptr, std::nullopt))) {
-            for (int64_t r = team.first; r < team.last; ++r) set(r, op.body().args[depth].get(), turn(l, part));
+            for (int64_t r = team.first; r < team.last; ++r)
+                set(r, op.body().args[depth].get(), turn(l, part));
             at.push_back({l.name, part.begin, part.end, l.isRange});
             instances(op, team, at);
             at.pop_back();
@@ -170,15 +180,18 @@ private:
         for (Span part : parts) {
             for (int64_t r = team.first; r < team.last; ++r) {
                 set(r, body.args[0].get(), turn(l, part));
-                for (size_t n = 0; n < op.results.size(); ++n) set(r, body.args[1 + n].get(), get(r, op.result(n)));
+                for (size_t n = 0; n < op.results.size(); ++n)
+                    set(r, body.args[1 + n].get(), get(r, op.result(n)));
             }
             block(body, team);
             for (int64_t r = team.first; r < team.last; ++r)
-                for (size_t n = 0; n < op.results.size(); ++n) set(r, op, n, get(r, body.ops.back()->operands[n]));
+                for (size_t n = 0; n < op.results.size(); ++n)
+                    set(r, op, n, get(r, body.ops.back()->operands[n]));
         }
     }
 
-    // ---- Operations --------------------------------------------------------------------------------------------------
+    // ---- Operations
+    // --------------------------------------------------------------------------------------------------
     void block(const Block &b, Team team) {
         for (auto &op : b.ops) {
             switch (op->kind) {
@@ -200,7 +213,7 @@ private:
 
     void value(const Op &op, int64_t r, Team team) {
         auto operand = [&](size_t n) { return op.operands[n]; };
-        if (ir::isElementwise(op.kind)) {
+        if (ir::isElementwise(op.kind) || op.kind == OpKind::Cast) {
             std::vector<const Tile *> in;
             for (const ir::Value *v : op.operands) in.push_back(&tile(r, v));
             return set(r, op, elementwise(op, in, options.rounding));
@@ -230,7 +243,8 @@ private:
             for (size_t n = 1; n < op.operands.size(); ++n) along.push_back(range(r, operand(n)));
             return set(r, op, broadcast(op, tile(r, operand(0)), along));
         }
-        case OpKind::Dot: return set(r, op, dot(op, tile(r, operand(0)), tile(r, operand(1)), options.rounding));
+        case OpKind::Dot:
+            return set(r, op, dot(op, tile(r, operand(0)), tile(r, operand(1)), options.rounding));
         case OpKind::Reduce: return set(r, op, reduce(op, tile(r, operand(0)), options.rounding));
         case OpKind::Load: {
             checker.access({instance, team.alone, phase, &op});
@@ -247,7 +261,8 @@ private:
         return out;
     }
 
-    // A private tensor gets the value of each rank. To any other all ranks store the same, which happens once.
+    // A private tensor gets the value of each rank. To any other all ranks store the same, which happens
+    // once.
     void store(const Op &op, Team team) {
         const Tensor &t = memory.tensor(*op.operands[1]->def);
         int64_t last = t.isPrivate() ? team.last : team.first + 1;
@@ -268,14 +283,18 @@ private:
             auto *ry = std::get_if<Range>(&y);
             bool same = rx ? rx->begin == ry->begin && rx->end == ry->end
                            : sameBits(*std::get<TileRef>(x), *std::get<TileRef>(y));
-            if (!same) return checker.notUniform(t, op, fmt::format("index {} differs between ranks {} and {}", n - 2, a, b));
+            if (!same)
+                return checker.notUniform(
+                    t, op, fmt::format("index {} differs between ranks {} and {}", n - 2, a, b));
         }
         const Tile &x = tile(a, op.operands[0]), &y = tile(b, op.operands[0]);
         if (sameBits(x, y)) return;
         for (size_t p = 0; p < std::max(x.f.size(), x.i.size()); ++p) {
             std::string u = x.f.empty() ? std::to_string(x.i[p]) : fmt::format("{}", x.f[p]);
             std::string v = x.f.empty() ? std::to_string(y.i[p]) : fmt::format("{}", y.f[p]);
-            if (u != v) return checker.notUniform(t, op, fmt::format("the value is {} on rank {} and {} on rank {}", u, a, v, b));
+            if (u != v)
+                return checker.notUniform(
+                    t, op, fmt::format("the value is {} on rank {} and {} on rank {}", u, a, v, b));
         }
     }
 };

@@ -1,13 +1,14 @@
-// The reference interpreter: what a kernel of tile IR means, executed. Bulk-synchronous, stage after stage, instance
-// after instance, rank by rank, tile by tile; no plan, no machine. A transcription of the language page (man/tdl.5).
+// The reference interpreter: what a kernel of tile IR means, executed. Bulk-synchronous, stage after stage,
+// instance after instance, rank by rank, tile by tile; no plan, no machine. A transcription of the language
+// page (man/tdl.5).
 //
 //     Launch l;  l.ranks = 4;  l.sizes = {{"M", 64}, {"N", 100}};
-//     if (!prepare(kernel, l, diags)) ...              // tensors with their extents; conditions of the launch
-//     for (Tensor &t : l.tensors) ...                  // fill the inputs (data.h)
-//     if (!run(kernel, l, options, diags)) ...         // the outputs are now in l.tensors
+//     if (!prepare(kernel, l, diags)) ...              // tensors with their extents; conditions of the
+//     launch for (Tensor &t : l.tensors) ...                  // fill the inputs (data.h) if (!run(kernel, l,
+//     options, diags)) ...         // the outputs are now in l.tensors
 //
-// What the program may leave open is an option: where ranges are cut, and the order of accumulations and of loops in any
-// order. Under `check`, what a program may not do is reported, with the places of both parties.
+// What the program may leave open is an option: where ranges are cut, and the order of accumulations and of
+// loops in any order. Under `check`, what a program may not do is reported, with the places of both parties.
 #pragma once
 #include "diagnostics/diagnostics.h"
 #include "interp/arith.h"
@@ -29,8 +30,8 @@ struct Launch {
     const Tensor *find(std::string_view name) const { return const_cast<Launch *>(this)->find(name); }
 };
 
-enum class Cuts { Given, Random };                     // ranges of exactly `by` indices, or of 1 to `by`
-enum class Order { Ascending, Descending, Shuffled };  // of accumulations and of loops in any order
+enum class Cuts { Given, Random };                    // ranges of exactly `by` indices, or of 1 to `by`
+enum class Order { Ascending, Descending, Shuffled }; // of accumulations and of loops in any order
 
 struct Options {
     Rounding rounding = Rounding::Stored;
@@ -40,11 +41,12 @@ struct Options {
     bool check = false;
 };
 
-/// Declares the tensors of `l` from the kernel (OpKind::Kernel, verified), poisoned. Fails if a size is missing or negative,
-/// an extent is negative, or a condition of the kernel does not hold.
+/// Declares the tensors of `l` from the kernel (OpKind::Kernel, verified), poisoned. Fails if a size is
+/// missing or negative, an extent is negative, or a condition of the kernel does not hold.
 bool prepare(const ir::Op &kernel, Launch &l, Diagnostics &);
 
-/// Runs a prepared launch. Outputs start poisoned; the contents of `in` tensors stay. False if it reported an error.
+/// Runs a prepared launch. Outputs start poisoned; the contents of `in` tensors stay. False if it reported an
+/// error.
 bool run(const ir::Op &kernel, Launch &l, const Options &, Diagnostics &);
 
 } // namespace tdl::interp

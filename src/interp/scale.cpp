@@ -19,10 +19,10 @@ template <class F> void eachOp(const ir::Block &b, F &&f) {
     }
 }
 
-/// Goes from every store back to the loads. `shrink` is by how much (a logarithm) the value must be smaller than it would
-/// be from inputs of unit variance: half the logarithm of the number of terms of each sum on the way. Both factors of a
-/// product bear half of it. `acrossRanks` is the share of a sum over ranks, which a sum along a distributed axis on the
-/// way has counted already.
+/// Goes from every store back to the loads. `shrink` is by how much (a logarithm) the value must be smaller
+/// than it would be from inputs of unit variance: half the logarithm of the number of terms of each sum on
+/// the way. Both factors of a product bear half of it. `acrossRanks` is the share of a sum over ranks, which
+/// a sum along a distributed axis on the way has counted already.
 class Scales {
 public:
     Scales(const Op &kernel, const Launch &l) : launch(l) {
@@ -30,7 +30,8 @@ public:
             if (op.kind == OpKind::Stage)
                 for (const ir::LoopSpec &s : op.loops()) axes[s.name] = {length(kernel, s.extent), s.dist};
             if (op.kind == OpKind::For)
-                axes[op.loop().name] = {length(kernel, op.has("within") ? op.loop().by : op.loop().extent), op.loop().dist};
+                axes[op.loop().name] = {length(kernel, op.has("within") ? op.loop().by : op.loop().extent),
+                                        op.loop().dist};
             if (op.kind == OpKind::Whole) axes[op.name("axis")] = {length(kernel, op.expr("extent")), false};
             if (op.kind == OpKind::Store) stores[op.operands[1]->def].push_back(op.operands[0]);
         });
@@ -68,8 +69,10 @@ private:
     }
 
     static bool isConstant(const Value *v) {
-        while (v->def && (v->def->kind == OpKind::Cast || v->def->kind == OpKind::Broadcast)) v = v->def->operands[0];
-        return v->def && (v->def->kind == OpKind::Const || v->def->kind == OpKind::ExprOp || v->def->kind == OpKind::Param);
+        while (v->def && (v->def->kind == OpKind::Cast || v->def->kind == OpKind::Broadcast))
+            v = v->def->operands[0];
+        return v->def && (v->def->kind == OpKind::Const || v->def->kind == OpKind::ExprOp ||
+                          v->def->kind == OpKind::Param);
     }
 
     void product(const Op &op, double shrink, double acrossRanks) {
@@ -111,8 +114,9 @@ private:
             if (op.name("kind") == "sum") acrossRanks += std::log(static_cast<double>(launch.ranks)) / 2;
             return trace(op.operands[0], shrink, acrossRanks);
         case OpKind::For: {
-            auto n = static_cast<size_t>(std::find_if(op.results.begin(), op.results.end(),
-                                                      [&](auto &r) { return r.get() == v; }) - op.results.begin());
+            auto n = static_cast<size_t>(
+                std::find_if(op.results.begin(), op.results.end(), [&](auto &r) { return r.get() == v; }) -
+                op.results.begin());
             trace(op.operands[op.operands.size() - op.results.size() + n], shrink, acrossRanks);
             if (!op.loop().isRange && op.name("order") == "accumulate") {
                 shrink += axes.at(op.loop().name).logLength / 2;
@@ -120,14 +124,17 @@ private:
             }
             return trace(op.body().ops.back()->operands[n], shrink, acrossRanks);
         }
-        case OpKind::Div:
-            trace(op.operands[1], 0, 0);
-            return trace(op.operands[0], shrink, acrossRanks);
+        case OpKind::Div: trace(op.operands[1], 0, 0); return trace(op.operands[0], shrink, acrossRanks);
         case OpKind::Select:
             trace(op.operands[1], shrink, acrossRanks);
             return trace(op.operands[2], shrink, acrossRanks);
         case OpKind::Broadcast: return trace(op.operands[0], shrink, acrossRanks);
-        case OpKind::Add: case OpKind::Sub: case OpKind::Min: case OpKind::Max: case OpKind::Neg: case OpKind::Abs:
+        case OpKind::Add:
+        case OpKind::Sub:
+        case OpKind::Min:
+        case OpKind::Max:
+        case OpKind::Neg:
+        case OpKind::Abs:
         case OpKind::Cast:
             for (const Value *operand : op.operands) trace(operand, shrink, acrossRanks);
             return;
@@ -146,24 +153,36 @@ int precision(Elem e) { // significant bits
     case Elem::BF16: return 8;
     case Elem::F8E4M3: return 4;
     case Elem::F8E5M2: return 3;
-    case Elem::Bool: case Elem::I8: case Elem::I32: case Elem::I64: break;
+    case Elem::Bool:
+    case Elem::I8:
+    case Elem::I32:
+    case Elem::I64: break;
     }
     return 64;
 }
 
 } // namespace
 
-std::map<std::string, double> inputScales(const Op &kernel, const Launch &l) { return Scales(kernel, l).result(); }
+std::map<std::string, double> inputScales(const Op &kernel, const Launch &l) {
+    return Scales(kernel, l).result();
+}
 
 bool isExact(const Op &kernel) {
     bool exact = true;
     eachOp(kernel.body(), [&](const Op &op) {
-        bool floats = !op.operands.empty() && op.operands[0]->type.isTile() && isFloat(op.operands[0]->type.elem);
+        bool floats =
+            !op.operands.empty() && op.operands[0]->type.isTile() && isFloat(op.operands[0]->type.elem);
         switch (op.kind) {
-        case OpKind::Exp: case OpKind::Exp2: case OpKind::Log2: case OpKind::Sqrt: case OpKind::Rsqrt: case OpKind::Erf:
+        case OpKind::Exp:
+        case OpKind::Exp2:
+        case OpKind::Log2:
+        case OpKind::Sqrt:
+        case OpKind::Rsqrt:
+        case OpKind::Erf:
         case OpKind::Tanh: exact = false; break;
         case OpKind::Div: exact &= !floats; break;
-        case OpKind::Reduce: case OpKind::ReduceRanks: exact &= !(floats && op.name("kind") == "mean"); break;
+        case OpKind::Reduce:
+        case OpKind::ReduceRanks: exact &= !(floats && op.name("kind") == "mean"); break;
         case OpKind::Const: // a few binary digits, so that products stay exact
             if (isFloat(op.result()->type.elem)) {
                 double v = std::get<double>(*op.find("value")) * 1024;
@@ -182,7 +201,8 @@ Tolerance toleranceFor(const Op &kernel, const Tensor &out, DataMode mode) {
     std::unordered_set<const Value *> used;
     eachOp(kernel.body(), [&](const Op &op) {
         for (size_t n = 0; n < op.operands.size(); ++n)
-            if (op.kind != OpKind::Store || n > 0 || op.operands[1]->def->name("mode") == "local") used.insert(op.operands[n]);
+            if (op.kind != OpKind::Store || n > 0 || op.operands[1]->def->name("mode") == "local")
+                used.insert(op.operands[n]);
     });
     Elem least = out.elem;
     bool onTheWay = false;

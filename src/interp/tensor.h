@@ -1,5 +1,5 @@
-// A tensor of a launch in global view: one array for a distributed or uniform tensor, one per rank for a private one.
-// Floats are held as double and integers as int64_t, each always a value of the element type.
+// A tensor of a launch in global view: one array for a distributed or uniform tensor, one per rank for a
+// private one. Floats are held as double and integers as int64_t, each always a value of the element type.
 #pragma once
 #include "ir/op.h"
 #include "support/elem.h"
@@ -31,7 +31,8 @@ struct Tensor {
     std::string element(int64_t at) const;
 };
 
-/// The tensor that `op` (OpKind::Tensor) declares, without storage; nothing if an extent is negative or unknown.
+/// The tensor that `op` (OpKind::Tensor) declares, without storage; nothing if an extent is negative or
+/// unknown.
 std::optional<Tensor> declare(const ir::Op &op, int64_t ranks, const ir::Expr::Env &);
 
 } // namespace tdl::interp

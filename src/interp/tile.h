@@ -35,7 +35,9 @@ using TileRef = std::shared_ptr<const Tile>;
 /// Storage of a tile of `type`, its axes as in one of `like` (each has one there).
 Tile makeTile(const ir::Type &type, const std::vector<const std::vector<Axis> *> &like);
 TileRef scalar(Elem, double f, int64_t i);
-inline TileRef scalar(int64_t i) { return scalar(Elem::I64, 0, i); }
+inline TileRef scalar(int64_t i) {
+    return scalar(Elem::I64, 0, i);
+}
 /// The indices of a range as a tile.
 Tile indices(const Range &);
 /// Equal shapes and bits; all NaN are equal.
@@ -44,8 +46,8 @@ bool sameBits(const Tile &, const Tile &);
 /// How far apart a tile's neighbours along each of `axes` are; 0 along an axis that it lacks.
 std::vector<int64_t> stridesAlong(const std::vector<Axis> &axes, const Tile &);
 
-/// Calls row(n, offsets, strides) for each row (run along the last axis) of a tile with `axes`, in order: n elements,
-/// for each operand the offset of the first and the distance of the next.
+/// Calls row(n, offsets, strides) for each row (run along the last axis) of a tile with `axes`, in order: n
+/// elements, for each operand the offset of the first and the distance of the next.
 template <size_t N, class F>
 void rows(const std::vector<Axis> &axes, const std::array<std::vector<int64_t>, N> &strides, F &&row) {
     std::array<int64_t, N> at{}, step{};

@@ -7,7 +7,8 @@
 namespace tdl {
 namespace {
 
-/// A float format of Exponent and Mantissa bits and a sign. Finite: no infinities, one NaN (all ones), as fp8e4m3.
+/// A float format of Exponent and Mantissa bits and a sign. Finite: no infinities, one NaN (all ones), as
+/// fp8e4m3.
 template <int Exponent, int Mantissa, bool Finite, bool Saturates> struct Format {
     static constexpr int bias = (1 << (Exponent - 1)) - 1;
     static constexpr int leastExponent = 1 - bias; // of normal numbers
@@ -39,13 +40,18 @@ template <int Exponent, int Mantissa, bool Finite, bool Saturates> struct Format
 
     static double decode(uint64_t bits) {
         uint64_t s = bits & sign ? uint64_t{1} << 63 : 0;
-        uint64_t e = bits >> Mantissa & ((uint64_t{1} << Exponent) - 1), m = bits & ((uint64_t{1} << Mantissa) - 1);
+        uint64_t e = bits >> Mantissa & ((uint64_t{1} << Exponent) - 1),
+                 m = bits & ((uint64_t{1} << Mantissa) - 1);
         uint64_t magnitude = bits & (sign - 1);
         if (Finite ? magnitude == nan : magnitude > special)
-            return std::bit_cast<double>(s | std::bit_cast<uint64_t>(std::numeric_limits<double>::quiet_NaN()));
+            return std::bit_cast<double>(s |
+                                         std::bit_cast<uint64_t>(std::numeric_limits<double>::quiet_NaN()));
         if (!Finite && magnitude == special)
-            return std::bit_cast<double>(s | std::bit_cast<uint64_t>(std::numeric_limits<double>::infinity()));
-        if (e == 0) return std::copysign(std::ldexp(static_cast<double>(m), leastExponent - Mantissa), s ? -1.0 : 1.0);
+            return std::bit_cast<double>(s |
+                                         std::bit_cast<uint64_t>(std::numeric_limits<double>::infinity()));
+        if (e == 0)
+            return std::copysign(std::ldexp(static_cast<double>(m), leastExponent - Mantissa),
+                                 s ? -1.0 : 1.0);
         return std::bit_cast<double>(s | (e + 1023 - bias) << 52 | m << (52 - Mantissa));
     }
 };
@@ -60,18 +66,36 @@ template <class T> T read(const void *p) {
     std::memcpy(&v, p, sizeof v);
     return v;
 }
-template <class T> void write(void *p, T v) { std::memcpy(p, &v, sizeof v); }
+template <class T> void write(void *p, T v) {
+    std::memcpy(p, &v, sizeof v);
+}
 
 } // namespace
 
-uint16_t toF16(double v) { return static_cast<uint16_t>(F16::encode(v)); }
-uint16_t toBF16(double v) { return static_cast<uint16_t>(BF16::encode(v)); }
-uint8_t toF8E4M3(double v) { return static_cast<uint8_t>(F8E4M3::encode(v)); }
-uint8_t toF8E5M2(double v) { return static_cast<uint8_t>(F8E5M2::encode(v)); }
-double fromF16(uint16_t b) { return F16::decode(b); }
-double fromBF16(uint16_t b) { return BF16::decode(b); }
-double fromF8E4M3(uint8_t b) { return F8E4M3::decode(b); }
-double fromF8E5M2(uint8_t b) { return F8E5M2::decode(b); }
+uint16_t toF16(double v) {
+    return static_cast<uint16_t>(F16::encode(v));
+}
+uint16_t toBF16(double v) {
+    return static_cast<uint16_t>(BF16::encode(v));
+}
+uint8_t toF8E4M3(double v) {
+    return static_cast<uint8_t>(F8E4M3::encode(v));
+}
+uint8_t toF8E5M2(double v) {
+    return static_cast<uint8_t>(F8E5M2::encode(v));
+}
+double fromF16(uint16_t b) {
+    return F16::decode(b);
+}
+double fromBF16(uint16_t b) {
+    return BF16::decode(b);
+}
+double fromF8E4M3(uint8_t b) {
+    return F8E4M3::decode(b);
+}
+double fromF8E5M2(uint8_t b) {
+    return F8E5M2::decode(b);
+}
 
 double roundTo(Elem e, double v) {
     switch (e) {
@@ -107,7 +131,8 @@ int64_t wrapTo(Elem e, int64_t v) {
 
 double floatFromInt(Elem e, int64_t v) {
     if (e == Elem::F64) return static_cast<double>(v);
-    // Two roundings would be one too many: what double cannot hold is made odd in a bit that no narrower type has.
+    // Two roundings would be one too many: what double cannot hold is made odd in a bit that no narrower type
+    // has.
     uint64_t a = v < 0 ? 0 - static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
     if (a >> 53) a = (a & ~uint64_t{0x7ff}) | ((a & 0x7ff) ? 0x800 : 0);
     double d = static_cast<double>(a);
