@@ -69,9 +69,8 @@ public:
     explicit Search(const Known &k) : known(k) {}
 
     std::optional<Expr> bound(const Poly &p) {
-        if (auto done = closed(p)) return done;
-        if (--steps < 0 || p.terms.size() > kTerms) return std::nullopt;
-        std::optional<Expr> best;
+        std::optional<Expr> best = closed(p);
+        if ((best && best->isConst()) || --steps < 0 || p.terms.size() > kTerms) return best;
         auto lesser = [&](std::optional<Expr> b) {
             if (b && (!best || better(*b, *best))) best = b;
         };
@@ -130,9 +129,15 @@ private:
         if (a.isConst() || b.isConst()) return a.isConst();
         return a.str().size() < b.str().size();
     }
+    /// a is max(c, ..) and b a constant of at most c.
+    static bool covers(const Expr &a, const Expr &b) {
+        if (!b.isConst() || a.kind() != ExprKind::Max) return false;
+        return (a.lhs().isConst() && a.lhs().value() >= b.value()) || (a.rhs().isConst() && a.rhs().value() >= b.value());
+    }
     static std::optional<Expr> greater(const std::optional<Expr> &a, const std::optional<Expr> &b) {
         if (!a || !b) return std::nullopt;
-        return max(*a, *b);
+        if (covers(*a, *b)) return a;
+        return covers(*b, *a) ? b : max(*a, *b);
     }
     /// The min or max that is the whole monomial.
     static const Expr *choice(const Poly &p, const Monomial &m) {

@@ -84,7 +84,7 @@ void KernVerifier::program(const Op &op) {
     block(op.body(), axes, coords);
     programs.push_back({&op, {}, {}, {}});
     bool signalled = false;
-    collect(op.body(), nullptr, programs.back(), signalled);
+    if (ok) collect(op.body(), nullptr, programs.back(), signalled); // relies on sound operands
 }
 
 void KernVerifier::block(const Block &b, std::unordered_set<std::string> &axes, const std::vector<std::string> &coords) {

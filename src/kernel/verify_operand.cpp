@@ -24,7 +24,9 @@ void KernVerifier::operands(const Op &op) {
     auto integers = [&](size_t from) {
         for (size_t i = from; i < op.operands.size(); ++i) want(i, op.operands[i]->type == kI64, "an i64");
     };
-    auto first = [&](TypeKind k, std::string_view what) { want(0, op.operands[0]->type.kind == k, what); };
+    auto first = [&](TypeKind k, std::string_view what) { // addresses apart, a declaration
+        want(0, op.operands[0]->type.kind == k && (k == TypeKind::Ptr || op.operands[0]->def), what);
+    };
     auto gives = [&](const Type &t) {
         if (op.result()->type != t) wrong(op, fmt::format("gives a {}, not a {}", t.str(), op.result()->type.str()));
     };
@@ -66,7 +68,7 @@ void KernVerifier::operands(const Op &op) {
 
 void KernVerifier::base(const Op &op) {
     const Value *memory = op.operands[0];
-    if (memory->type.kind != TypeKind::Tensor && memory->type.kind != TypeKind::Buffer)
+    if (!memory->def || (memory->type.kind != TypeKind::Tensor && memory->type.kind != TypeKind::Buffer))
         return wrong(op, fmt::format("operand 0 is a {}, not a tensor or buffer", memory->type.str()));
     if (op.operands[1]->type != kI64) return wrong(op, fmt::format("operand 1 is a {}, not an i64", op.operands[1]->type.str()));
     if (op.result()->type != Type::of(TypeKind::Ptr, memory->type.elem))
