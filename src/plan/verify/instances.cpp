@@ -1,5 +1,7 @@
 // The choice of instances: ranks 1 to 4, sizes and tile constants that divide nothing, and nothing at all.
+#include "ir/verify.h"
 #include "plan/verify/instance.h"
+#include <unordered_set>
 
 namespace tdl::plan {
 
@@ -64,20 +66,24 @@ private:
 
 } // namespace
 
-std::optional<int> checkInstances(const ir::Op &plan, Diagnostics &d) {
+std::optional<int> checkInstances(const ir::Op &plan, Diagnostics &d, bool remarkUnread) {
     PlanCode code(plan);
     Chooser chooser(code);
     int sound = 0;
+    std::vector<std::pair<const ir::Op *, std::string>> unread;
     for (int64_t ranks = 1; ranks <= 4; ++ranks)
         for (int k = 0; k < kPerRanks; ++k) {
             auto instance = chooser.choose(ranks, k);
             if (!instance) continue;
-            switch (execute(code, *instance, d)) {
+            switch (execute(code, *instance, d, unread)) {
             case Outcome::Sound: ++sound; break;
             case Outcome::Wrong: return std::nullopt;
             case Outcome::TooLarge: break;
             }
         }
+    std::unordered_set<const ir::Op *> told;
+    for (auto &[buffer, where] : unread)
+        if (remarkUnread && told.insert(buffer).second) d.report(ir::placeOf(*buffer), Diag::PlanUnread, buffer->name(), where);
     return sound;
 }
 

@@ -237,6 +237,23 @@ void Machine::blocked() {
     }
 }
 
-Outcome execute(const PlanCode &code, const Instance &i, Diagnostics &d) { return Machine(code, i, d).run(); }
+std::vector<std::pair<const Op *, std::string>> Machine::unread() const {
+    std::vector<std::pair<const Op *, std::string>> out;
+    for (size_t m = 0; m < code.memories.size(); ++m)
+        for (size_t r = 0; r < ranks.size(); ++r)
+            if (code.memories[m].protocol && ranks[r].areas[m].hasUnread()) {
+                out.emplace_back(code.memories[m].op, where(static_cast<int>(r)));
+                break;
+            }
+    return out;
+}
+
+Outcome execute(const PlanCode &code, const Instance &i, Diagnostics &d, std::vector<std::pair<const Op *, std::string>> &unread) {
+    Machine m(code, i, d);
+    Outcome o = m.run();
+    if (o == Outcome::Sound)
+        for (auto &u : m.unread()) unread.push_back(std::move(u));
+    return o;
+}
 
 } // namespace tdl::plan

@@ -9,6 +9,7 @@ class Machine {
 public:
     Machine(const PlanCode &, const Instance &, Diagnostics &);
     Outcome run();
+    std::vector<std::pair<const ir::Op *, std::string>> unread() const;
 
 private:
     const PlanCode &code;

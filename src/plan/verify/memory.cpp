@@ -61,4 +61,8 @@ bool Area::writtenEverywhere() const {
     return std::all_of(cells.begin(), cells.end(), [](const Cell &c) { return c.writer != nobody; });
 }
 
+bool Area::hasUnread() const {
+    return std::any_of(cells.begin(), cells.end(), [](const Cell &c) { return c.writer >= 0 && c.readers.empty(); });
+}
+
 } // namespace tdl::plan

@@ -46,6 +46,8 @@ public:
     std::optional<Conflict> read(int ticket, const std::vector<Span> &box, const Tickets &before, bool maybe);
     std::optional<Conflict> write(int ticket, const std::vector<Span> &box, const Tickets &before);
     bool writtenEverywhere() const;
+    /// Some ticket wrote an element that none has read since.
+    bool hasUnread() const;
 
 private:
     struct Cell {

@@ -5,7 +5,7 @@
 
 namespace tdl::plan {
 
-bool verify(const ir::Module &m, Diagnostics &diags) {
+bool verify(const ir::Module &m, Diagnostics &diags, const VerifyOptions &options) {
     if (!ir::verifyStructure(m, diags)) return false;
     bool ok = true;
     for (auto &plan : m.top.ops) {
@@ -19,7 +19,7 @@ bool verify(const ir::Module &m, Diagnostics &diags) {
             ok = false;
             continue;
         }
-        auto sound = checkInstances(*plan, diags);
+        auto sound = checkInstances(*plan, diags, options.remarkUnread);
         if (!sound) ok = false;
         else if (*sound == 0) diags.report(ir::placeOf(*plan), Diag::PlanUnchecked, plan->symbol);
     }

@@ -5,7 +5,13 @@
 
 namespace tdl::plan {
 
-/// Structure of the IR, then the rules of the contract. Reports every violation at its task, buffer or flag.
-bool verify(const ir::Module &, Diagnostics &);
+struct VerifyOptions {
+    /// Also remark where elements arrive from peers that nobody reads. (Where a box is the hull of what is read, some may.)
+    bool remarkUnread = false;
+};
+
+/// Structure of the IR; the rules of the contract that the text shows, for all sizes; then small instances, of which the
+/// first violation is reported. Every report names the task, buffer or flag.
+bool verify(const ir::Module &, Diagnostics &, const VerifyOptions & = {});
 
 } // namespace tdl::plan
