@@ -26,7 +26,8 @@ static tdl_status start(tdl_ctx *ctx) {
     tdl_status met = ctx->transport->allgather(ctx->transport, ctx, &mine, all, sizeof mine);
     if (s || met) return s ? s : met;
     for (int r = 0; r < ctx->ranks; r++)
-        if (all[r]) return tdli_fail(ctx, (tdl_status)all[r], "tdl_init: rank %d could not start its workers", r);
+        if (all[r])
+            return tdli_fail(ctx, (tdl_status)all[r], "tdl_init: rank %d could not start its workers", r);
     return tdli_watcher_start(ctx); /* from here on the sockets are silent */
 }
 
@@ -62,12 +63,18 @@ tdl_status tdl_finalize(tdl_ctx *ctx) {
     return s;
 }
 
-int tdl_rank(const tdl_ctx *ctx) { return ctx ? ctx->rank : 0; }
-int tdl_ranks(const tdl_ctx *ctx) { return ctx ? ctx->ranks : 0; }
+int tdl_rank(const tdl_ctx *ctx) {
+    return ctx ? ctx->rank : 0;
+}
+int tdl_ranks(const tdl_ctx *ctx) {
+    return ctx ? ctx->ranks : 0;
+}
 
 tdl_status tdl_shard(const tdl_ctx *ctx, int64_t extent, int64_t *begin, int64_t *count, int64_t *capacity) {
     if (!ctx) return tdli_fail(NULL, TDL_BAD_ARGUMENT, "tdl_shard: the context is NULL");
-    if (extent < 0) return tdli_fail((tdl_ctx *)(uintptr_t)ctx, TDL_BAD_ARGUMENT, "tdl_shard: the extent is %lld: 0 or more is allowed", (long long)extent);
+    if (extent < 0)
+        return tdli_fail((tdl_ctx *)(uintptr_t)ctx, TDL_BAD_ARGUMENT,
+                         "tdl_shard: the extent is %lld: 0 or more is allowed", (long long)extent);
     int64_t block = extent / ctx->ranks + (extent % ctx->ranks != 0), first;
     if (block < 1) block = 1;
     /* rank * block may overflow only where the block begins beyond the extent. */

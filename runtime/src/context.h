@@ -37,24 +37,25 @@ struct tdl_ctx {
     tdli_transport *transport;
 
     tdli_heap *heaps[TDLI_MAX_RANKS];
-    char *bases[TDLI_MAX_RANKS];           /* heaps[r]->base: tdl_frame.heaps */
+    char *bases[TDLI_MAX_RANKS]; /* heaps[r]->base: tdl_frame.heaps */
     tdli_control *controls[TDLI_MAX_RANKS];
-    tdli_control *mine;                    /* controls[rank] */
+    tdli_control *mine; /* controls[rank] */
     int32_t pids[TDLI_MAX_RANKS];
-    tdli_zones zones;                      /* what is where in all heaps */
+    tdli_zones zones; /* what is where in all heaps */
 
-    tdli_needs prepared;                   /* what launches may use, equal on all ranks */
-    tdli_local local;                      /* this rank's private scratch, joins, workspaces */
-    tdli_known *known;                     /* kernels seen so far */
-    uint64_t collectives;                  /* collective calls made: the sequence of posts */
-    uint64_t order;                        /* launches and collective calls made, equal on all ranks */
+    tdli_needs prepared;  /* what launches may use, equal on all ranks */
+    tdli_local local;     /* this rank's private scratch, joins, workspaces */
+    tdli_known *known;    /* kernels seen so far */
+    uint64_t collectives; /* collective calls made: the sequence of posts */
+    uint64_t order;       /* launches and collective calls made, equal on all ranks */
 
-    tdli_job jobs[TDLI_JOBS];              /* the job of epoch e is jobs[e % TDLI_JOBS] */
-    _Atomic uint64_t called, finished;     /* last epoch queued, and ended, on this rank */
+    tdli_job jobs[TDLI_JOBS];          /* the job of epoch e is jobs[e % TDLI_JOBS] */
+    _Atomic uint64_t called, finished; /* last epoch queued, and ended, on this rank */
     tdli_event called_event, finished_event;
-    uint64_t exchange_epoch, exchange_fingerprint; /* the last launch that used scratch of peers (worker 0's) */
+    uint64_t exchange_epoch,
+        exchange_fingerprint; /* the last launch that used scratch of peers (worker 0's) */
     tdli_worker *workers;
-    int n_workers;                         /* started */
+    int n_workers; /* started */
     _Atomic int stop;
 
     pthread_t watcher;
@@ -78,10 +79,12 @@ tdl_status tdli_open_transport(tdl_ctx *);
 /* collective.c: over the control blocks. `mine` and each of `all` are `bytes` <= TDLI_POST long. A rank that cannot
  * take part in what follows posts its status (with ctx->error), and then all ranks get an error: their own, or one
  * that quotes the other's. `what` names the call in reports, `epoch` 0 allowed. */
-tdl_status tdli_collective(tdl_ctx *, const char *what, tdl_status status, const void *mine, void *all, size_t bytes);
+tdl_status tdli_collective(tdl_ctx *, const char *what, tdl_status status, const void *mine, void *all,
+                           size_t bytes);
 
-/* state.c: TDL_OK if the context may be used, else the error, which stays, recorded in ctx->error. */
-tdl_status tdli_usable(tdl_ctx *);
+/* state.c: TDL_OK if the context may be used, else the error, which stays, recorded in ctx->error. `kernel`: what is
+ * about to be launched, for the text; NULL: nothing. */
+tdl_status tdli_usable(tdl_ctx *, const tdl_kernel *kernel);
 uint64_t tdli_last(const tdl_ctx *); /* the last launch called */
 /* Waits until all launches called so far have ended on this rank. */
 void tdli_drain(tdl_ctx *);

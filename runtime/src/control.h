@@ -21,9 +21,9 @@
 enum {
     TDLI_MAX_RANKS = 256,
     TDLI_SLOTS = 8,
-    TDLI_TEXT = 256,          /* "`ag` (plan `overlap`) M=4096 N=512" */
+    TDLI_TEXT = 256, /* "`ag` (plan `overlap`) M=4096 N=512" */
     TDLI_REPORT = 4096,
-    TDLI_POST = 128,          /* bytes a collective call carries */
+    TDLI_POST = 128, /* bytes a collective call carries */
     TDLI_CONTROL_BYTES = 64 * 1024
 };
 
@@ -38,23 +38,23 @@ typedef struct tdli_needs {
 } tdli_needs;
 
 typedef struct tdli_slot {
-    _Atomic uint64_t epoch;       /* stored last, with release */
+    _Atomic uint64_t epoch; /* stored last, with release */
     _Atomic uint64_t fingerprint;
     char text[TDLI_TEXT];
 } tdli_slot;
 
 typedef struct tdli_post {
-    _Atomic uint64_t sequence;    /* stored last, with release */
-    _Atomic uint64_t launches;    /* how many the owner had called before this */
-    int32_t status;               /* tdl_status: a rank that cannot go on says so here, with `text` */
+    _Atomic uint64_t sequence; /* stored last, with release */
+    _Atomic uint64_t launches; /* how many the owner had called before this */
+    int32_t status;            /* tdl_status: a rank that cannot go on says so here, with `text` */
     char text[TDLI_TEXT];
     unsigned char data[TDLI_POST];
 } tdli_post;
 
 typedef struct tdli_abort {
-    _Atomic uint64_t from;        /* the first call (launch or collective, counted from 1) that is ended, 0: none.
+    _Atomic uint64_t from;  /* the first call (launch or collective, counted from 1) that is ended, 0: none.
                                      Earlier ones go on: whoever ended this one has done its part in them */
-    _Atomic uint32_t state;       /* of the report: 0 none, 1 being written, 2 there */
+    _Atomic uint32_t state; /* of the report: 0 none, 1 being written, 2 there */
     int32_t status, origin;
     char text[TDLI_REPORT];
 } tdli_abort;
@@ -78,6 +78,7 @@ typedef struct tdli_control {
 } tdli_control;
 
 _Static_assert(sizeof(tdli_control) <= TDLI_CONTROL_BYTES, "the control block outgrew its pages");
-_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit atomics must be lock-free to be shared between processes");
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
+               "64-bit atomics must be lock-free to be shared between processes");
 
 #endif

@@ -23,15 +23,17 @@ tdl_bf16 tdl_bf16_from_f32(float f) {
     return (tdl_bf16)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 
-float tdl_bf16_to_f32(tdl_bf16 h) { return float_of((uint32_t)h << 16); }
+float tdl_bf16_to_f32(tdl_bf16 h) {
+    return float_of((uint32_t)h << 16);
+}
 
 tdl_f16 tdl_f16_from_f32(float f) {
     uint32_t u = bits_of(f), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
     if (a > 0x7f800000) return (tdl_f16)(sign | 0x7e00 | (a >> 13 & 0x3ff)); /* NaN */
-    if (a >= 0x47800000) return (tdl_f16)(sign | 0x7c00);                     /* 65536 and up: infinity */
-    if (a >= 0x38800000)                                                      /* normal: 2^-14 and up */
+    if (a >= 0x47800000) return (tdl_f16)(sign | 0x7c00);                    /* 65536 and up: infinity */
+    if (a >= 0x38800000)                                                     /* normal: 2^-14 and up */
         return (tdl_f16)(sign | (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13);
-    if (a < 0x33000000) return (tdl_f16)sign;                                 /* below half the least: zero */
+    if (a < 0x33000000) return (tdl_f16)sign; /* below half the least: zero */
     /* Subnormal: units of 2^-24. The significand with its hidden bit, shifted right by `shift`, to even. */
     uint32_t shift = 126 - (a >> 23), m = (a & 0x7fffff) | 0x800000;
     uint32_t low = m & ((1u << shift) - 1), half = 1u << (shift - 1), h = m >> shift;

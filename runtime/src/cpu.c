@@ -22,13 +22,15 @@ int tdli_cpu_level(void) {
     /* SSE3, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT; LAHF */
     if (!ALL(c, 1u << 0 | 1u << 9 | 1u << 13 | 1u << 19 | 1u << 20 | 1u << 23) || !ALL(c81, 1u)) return 1;
     /* FMA, MOVBE, OSXSAVE, AVX, F16C; BMI1, AVX2, BMI2; LZCNT; XMM and YMM saved */
-    if (!ALL(c, 1u << 12 | 1u << 22 | 1u << 27 | 1u << 28 | 1u << 29) || !ALL(b7, 1u << 3 | 1u << 5 | 1u << 8) ||
-        !ALL(c81, 1u << 5) || !ALL(xcr0(), 0x6))
+    if (!ALL(c, 1u << 12 | 1u << 22 | 1u << 27 | 1u << 28 | 1u << 29) ||
+        !ALL(b7, 1u << 3 | 1u << 5 | 1u << 8) || !ALL(c81, 1u << 5) || !ALL(xcr0(), 0x6))
         return 2;
     /* AVX512 F, DQ, CD, BW, VL; masks and ZMM saved */
     if (!ALL(b7, 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31) || !ALL(xcr0(), 0xe6)) return 3;
     return 4;
 }
 #else
-int tdli_cpu_level(void) { return 0; }
+int tdli_cpu_level(void) {
+    return 0;
+}
 #endif

@@ -33,7 +33,9 @@ const char *tdl_version(void) {
     return TEXT(TDL_VERSION_MAJOR) "." TEXT(TDL_VERSION_MINOR) "." TEXT(TDL_VERSION_PATCH);
 }
 
-const char *tdl_last_error(const tdl_ctx *ctx) { return ctx ? ctx->error : thread_error; }
+const char *tdl_last_error(const tdl_ctx *ctx) {
+    return ctx ? ctx->error : thread_error;
+}
 
 void tdli_text_add_list(tdli_text *t, const char *format, va_list list) {
     if (t->used + 1 >= t->size) return;
@@ -77,4 +79,6 @@ tdl_status tdli_fail_system(tdl_ctx *ctx, int error, const char *format, ...) {
     return error == ENOMEM ? TDL_OUT_OF_MEMORY : TDL_SYSTEM_ERROR;
 }
 
-void tdli_keep_error(const tdl_ctx *ctx) { memcpy(thread_error, ctx->error, sizeof thread_error); }
+void tdli_keep_error(const tdl_ctx *ctx) {
+    memcpy(thread_error, ctx->error, sizeof thread_error);
+}

@@ -23,7 +23,8 @@ void tdli_text_add_list(tdli_text *, const char *format, va_list) __attribute__(
 /* Records the text and returns the status. `ctx` may be NULL: then the text is the thread's. */
 tdl_status tdli_fail(tdl_ctx *ctx, tdl_status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A system call failed: "`mmap` of 64 bytes: Cannot allocate memory". `error` is its errno. */
-tdl_status tdli_fail_system(tdl_ctx *ctx, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+tdl_status tdli_fail_system(tdl_ctx *ctx, int error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Hands the text of a context that is about to vanish to the thread. */
 void tdli_keep_error(const tdl_ctx *ctx);
 

@@ -23,7 +23,9 @@ static void futex_wait(_Atomic uint32_t *word, uint32_t seen, int idle) {
     syscall(SYS_futex, word, FUTEX_WAIT, seen, idle ? NULL : &slice, NULL, 0);
 }
 
-static void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
+static void futex_wake(_Atomic uint32_t *word) {
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
 
 /* The addition of 0 is there for its place in the order of changes to `waiters`: either it comes after a waiter's
  * registration, and we see the waiter, or before, and the waiter's next look sees what we stored. A plain load

@@ -25,12 +25,13 @@ void tdli_event_signal(tdli_event *);
 
 typedef struct tdli_waiter {
     tdli_event *event;
-    int idle;           /* 1: nobody depends on this wait: sleep as long as it takes */
+    int idle; /* 1: nobody depends on this wait: sleep as long as it takes */
     int turns;
-    int registered;     /* counted in event->waiters */
+    int registered; /* counted in event->waiters */
     uint32_t seq;
-    int64_t last_ns;    /* clock at the last turn that looked at it; 0: not yet */
-    int64_t waited_ns;  /* time spent in turns. A turn counts as at most 100 ms, so that a process that was stopped
+    int64_t last_ns; /* clock at the last turn that looked at it; 0: not yet */
+    int64_t
+        waited_ns; /* time spent in turns. A turn counts as at most 100 ms, so that a process that was stopped
                            (by a debugger, SIGSTOP) does not find its own waits expired when it goes on */
 } tdli_waiter;
 

@@ -18,9 +18,11 @@ static const int64_t PAGE = 64 * 1024; /* a multiple of the page size of every m
 int64_t tdli_heap_limit(int64_t wanted) {
     int64_t bytes = wanted ? wanted : (int64_t)64 << 30;
     struct rlimit limit;
-    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < (uint64_t)bytes)
+    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur < (uint64_t)bytes)
         bytes = (int64_t)limit.rlim_cur;
-    if (!wanted && !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur / 32 < (uint64_t)bytes)
+    if (!wanted && !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur / 32 < (uint64_t)bytes)
         bytes = (int64_t)(limit.rlim_cur / 32);
     return bytes / PAGE * PAGE;
 }
@@ -55,12 +57,14 @@ static tdl_status make_mine(tdl_ctx *ctx) {
     if (!h) return tdli_fail_system(ctx, ENOMEM, "tdl_init");
     h->fd = memfd_create("tdl-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (h->fd < 0) return tdli_fail_system(ctx, errno, "memfd_create");
-    if (ftruncate(h->fd, bytes)) return tdli_fail_system(ctx, errno, "ftruncate of a heap to %lld bytes", (long long)bytes);
+    if (ftruncate(h->fd, bytes))
+        return tdli_fail_system(ctx, errno, "ftruncate of a heap to %lld bytes", (long long)bytes);
     if (fcntl(h->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         return tdli_fail_system(ctx, errno, "sealing a heap");
     h->base = map(h->fd, bytes);
     if (!h->base)
-        return tdli_fail_system(ctx, errno, "mapping a heap of %lld bytes (option `heap_bytes`)", (long long)bytes);
+        return tdli_fail_system(ctx, errno, "mapping a heap of %lld bytes (option `heap_bytes`)",
+                                (long long)bytes);
     return TDL_OK;
 }
 
@@ -104,8 +108,9 @@ static tdl_status agree_on(tdl_ctx *ctx, tdl_status mine) {
     if (mine || s) return mine ? mine : s;
     for (int r = 0; r < ctx->ranks; r++)
         if (all[r])
-            return tdli_fail(ctx, (tdl_status)all[r], "tdl_init: rank %d failed to make or map heaps (%s); its own text says more",
-                             r, tdl_status_string((tdl_status)all[r]));
+            return tdli_fail(ctx, (tdl_status)all[r],
+                             "tdl_init: rank %d failed to make or map heaps (%s); its own text says more", r,
+                             tdl_status_string((tdl_status)all[r]));
     return TDL_OK;
 }
 

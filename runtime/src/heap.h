@@ -20,7 +20,9 @@ typedef struct tdli_heap {
     _Atomic int refs; /* contexts of this process that use it */
 } tdli_heap;
 
-typedef struct tdli_block { int64_t offset, bytes; } tdli_block;
+typedef struct tdli_block {
+    int64_t offset, bytes;
+} tdli_block;
 typedef struct tdli_zones {
     int64_t bytes, flags, buffers; /* size of a heap; where the zones start */
     int64_t low;                   /* where symmetric memory starts */

@@ -18,32 +18,49 @@ uint64_t tdli_hash(uint64_t seed, const void *data, size_t bytes) {
 
 static tdl_status check_version(tdl_ctx *ctx, const tdl_kernel *kernel) {
     if (kernel->abi == TDL_ABI_VERSION) return TDL_OK;
-    return tdli_fail(ctx, TDL_WRONG_VERSION, "kernel `%s` was compiled for ABI %d, libtdl %s has ABI %d: compile it with the "
-                     "tdlc of this library", kernel->name, kernel->abi, tdl_version(), TDL_ABI_VERSION);
+    return tdli_fail(ctx, TDL_WRONG_VERSION,
+                     "kernel `%s` was compiled for ABI %d, libtdl %s has ABI %d: compile it with the "
+                     "tdlc of this library",
+                     kernel->name, kernel->abi, tdl_version(), TDL_ABI_VERSION);
 }
 
 static tdl_status check_cpu(tdl_ctx *ctx, const tdl_kernel *kernel) {
     if (kernel->cpu_level <= 0) return TDL_OK;
     int level = tdli_cpu_level();
     if (kernel->cpu_level <= level) return TDL_OK;
-    if (!level) return tdli_fail(ctx, TDL_DEVICE_ERROR, "kernel `%s` was compiled for x86-64, which this processor is not", kernel->name);
-    return tdli_fail(ctx, TDL_DEVICE_ERROR, "kernel `%s` was compiled for x86-64-v%d, this processor offers x86-64-v%d: compile "
-                     "with a lower --cpu", kernel->name, kernel->cpu_level, level);
+    if (!level)
+        return tdli_fail(ctx, TDL_DEVICE_ERROR,
+                         "kernel `%s` was compiled for x86-64, which this processor is not", kernel->name);
+    return tdli_fail(ctx, TDL_DEVICE_ERROR,
+                     "kernel `%s` was compiled for x86-64-v%d, this processor offers x86-64-v%d: compile "
+                     "with a lower --cpu",
+                     kernel->name, kernel->cpu_level, level);
+}
+
+static tdl_status check_code(tdl_ctx *ctx, const tdl_kernel *kernel, const tdl_plan *plan) {
+    if (plan->run) return TDL_OK;
+    return tdli_fail(
+        ctx, TDL_DEVICE_ERROR,
+        "the object has no code of kernel `%s`, plan `%s`, for the host: compile with --target=host",
+        kernel->name, plan->name);
 }
 
 static tdl_status pick_plan(tdl_ctx *ctx, const tdl_kernel *kernel, const tdl_plan **plan) {
     *plan = kernel->plans;
-    if (kernel->n_plans < 1) return tdli_fail(ctx, TDL_INTERNAL_ERROR, "kernel `%s` has no plan", kernel->name);
-    if (!ctx->set.plan[0]) return TDL_OK;
+    if (kernel->n_plans < 1)
+        return tdli_fail(ctx, TDL_INTERNAL_ERROR, "kernel `%s` has no plan", kernel->name);
+    if (!ctx->set.plan[0]) return check_code(ctx, kernel, *plan);
     for (int i = 0; i < kernel->n_plans; i++)
         if (!strcmp(kernel->plans[i].name, ctx->set.plan)) {
             *plan = &kernel->plans[i];
-            return TDL_OK;
+            return check_code(ctx, kernel, *plan);
         }
     char names[512];
     tdli_text t = {names, sizeof names, 0};
-    for (int i = 0; i < kernel->n_plans; i++) tdli_text_add(&t, "%s`%s`", i ? ", " : "", kernel->plans[i].name);
-    return tdli_fail(ctx, TDL_BAD_ARGUMENT, "kernel `%s` has no plan `%s` (option `plan` or TDL_PLAN): it has %s", kernel->name,
+    for (int i = 0; i < kernel->n_plans; i++)
+        tdli_text_add(&t, "%s`%s`", i ? ", " : "", kernel->plans[i].name);
+    return tdli_fail(ctx, TDL_BAD_ARGUMENT,
+                     "kernel `%s` has no plan `%s` (option `plan` or TDL_PLAN): it has %s", kernel->name,
                      ctx->set.plan, names);
 }
 
@@ -72,7 +89,8 @@ static void count_arguments(tdli_known *k) {
 static tdl_status check_dims(tdl_ctx *ctx, const tdl_kernel *kernel) {
     for (int i = 0; i < kernel->n_args; i++)
         if (kernel->args[i].ndims > TDLI_MAX_DIMS)
-            return tdli_fail(ctx, TDL_BAD_ARGUMENT, "kernel `%s`: tensor `%s` has %d dimensions: at most %d are allowed",
+            return tdli_fail(ctx, TDL_BAD_ARGUMENT,
+                             "kernel `%s`: tensor `%s` has %d dimensions: at most %d are allowed",
                              kernel->name, kernel->args[i].name, kernel->args[i].ndims, TDLI_MAX_DIMS);
     return TDL_OK;
 }
@@ -110,7 +128,8 @@ static tdl_status remember(tdl_ctx *ctx, const tdl_kernel *kernel, const tdl_pla
     k->regions = calloc((size_t)k->n_tensors + 1, sizeof *k->regions);
     k->probe = calloc((size_t)k->n_raw, sizeof *k->probe);
     tdl_status s = TDL_OK;
-    if (!k->words || !k->extents || !k->regions || !k->probe) s = tdli_fail_system(ctx, ENOMEM, "kernel `%s`", kernel->name);
+    if (!k->words || !k->extents || !k->regions || !k->probe)
+        s = tdli_fail_system(ctx, ENOMEM, "kernel `%s`", kernel->name);
     if (!s) s = widen_jobs(ctx, k->job_words);
     if (s) {
         forget(k);

@@ -7,12 +7,15 @@
 /* The job for the next launch, once the launch that used it last has ended. */
 static tdli_job *next_job(tdl_ctx *ctx, uint64_t epoch) {
     tdli_waiter w = {.event = &ctx->finished_event, .idle = 1};
-    while (atomic_load_explicit(&ctx->finished, memory_order_acquire) + TDLI_JOBS < epoch) tdli_waiter_turn(&w);
+    while (atomic_load_explicit(&ctx->finished, memory_order_acquire) + TDLI_JOBS < epoch)
+        tdli_waiter_turn(&w);
     tdli_waiter_end(&w);
     return &ctx->jobs[epoch % TDLI_JOBS];
 }
 
-static int exchanges(const tdli_known *k) { return k->needs.buffers > 0 || k->plan->n_flags > 0; }
+static int exchanges(const tdli_known *k) {
+    return k->needs.buffers > 0 || k->plan->n_flags > 0;
+}
 
 static void fill(tdl_ctx *ctx, tdli_job *job, const tdli_known *k, uint64_t epoch) {
     memcpy(job->words, k->words, sizeof *job->words * (size_t)k->job_words);
@@ -57,24 +60,29 @@ static tdl_status check_members(tdl_ctx *ctx, const tdli_known *k) {
     if (gone < 0) return TDL_OK;
     char text[TDLI_REPORT];
     tdli_text t = {text, sizeof text, 0};
-    tdli_text_add(&t, "rank %d of %d: %s:%d: kernel %s, launch %llu, needs all ranks, but rank %d is gone", ctx->rank, ctx->ranks,
-                  k->kernel->source, k->kernel->line, k->text, (unsigned long long)epoch, gone);
+    tdli_text_add(&t, "rank %d of %d: %s:%d: kernel %s, launch %llu, needs all ranks, but rank %d is gone",
+                  ctx->rank, ctx->ranks, k->kernel->source, k->kernel->line, k->text,
+                  (unsigned long long)epoch, gone);
     tdli_text_peers(&t, ctx);
     tdli_abort_all(ctx, TDL_PEER_LOST, ctx->order + 1, text);
-    return tdli_usable(ctx);
+    return tdli_usable(ctx, k->kernel);
 }
 
 tdl_status tdl_launch(tdl_ctx *ctx, const tdl_kernel *kernel, const void *args, void *stream) {
     (void)stream; /* host launches have their own order */
-    if (!ctx || !kernel) return tdli_fail(ctx, TDL_BAD_ARGUMENT, "%s: the context is NULL", kernel ? kernel->name : "tdl_launch");
-    tdl_status s = tdli_usable(ctx);
+    if (!ctx || !kernel)
+        return tdli_fail(ctx, TDL_BAD_ARGUMENT, "%s: the context is NULL",
+                         kernel ? kernel->name : "tdl_launch");
+    tdl_status s = tdli_usable(ctx, kernel);
     if (s) return s;
     tdli_known *k = NULL;
     s = tdli_know(ctx, kernel, &k);
     if (!s) s = tdli_read_shape(ctx, k, args);
     if (!s) s = tdli_read_tensors(ctx, k, args);
-    if (!k || !k->prepared) s = tdli_prepare_known(ctx, k, kernel, s);
-    else if (!s && !tdli_fits(&k->needs, &ctx->prepared)) s = tdli_too_small(ctx, k);
+    if (!k || !k->prepared)
+        s = tdli_prepare_known(ctx, k, kernel, s);
+    else if (!s && !tdli_fits(&k->needs, &ctx->prepared))
+        s = tdli_too_small(ctx, k);
     if (!s) s = check_members(ctx, k);
     return s ? s : queue(ctx, k);
 }

@@ -29,9 +29,9 @@ typedef struct tdli_local {
 /* Which bytes a tensor touches (overlap.c). */
 typedef struct tdli_region {
     uintptr_t base;
-    int64_t bytes;           /* from base to the end of the last element */
-    int64_t row, period;     /* touches only [base + i * period, + row) for i >= 0; period 0: one row */
-    int self;                /* 1: two of its own elements may share memory */
+    int64_t bytes;       /* from base to the end of the last element */
+    int64_t row, period; /* touches only [base + i * period, + row) for i >= 0; period 0: one row */
+    int self;            /* 1: two of its own elements may share memory */
 } tdli_region;
 
 typedef struct tdli_known tdli_known;
@@ -44,14 +44,14 @@ struct tdli_known {
     int scalars, raw, buffers, flags, joins, tensors, strides; /* where each part of `words` starts */
     int shape_words, job_words;
     int64_t *words;
-    int64_t *extents;  /* n_dims, global */
+    int64_t *extents;     /* n_dims, global */
     tdli_region *regions; /* n_tensors */
-    int64_t *probe;    /* n_raw: another rank's layout */
-    int valid;         /* what follows belongs to words[0 .. n_sizes + n_scalars) */
+    int64_t *probe;       /* n_raw: another rank's layout */
+    int valid;            /* what follows belongs to words[0 .. n_sizes + n_scalars) */
     tdli_needs needs;
     int64_t tickets;
     uint64_t fingerprint; /* of all that ranks must agree on: kernel, plan, sizes, scalars */
-    char text[TDLI_TEXT];  /* "`ag` (plan `overlap`) M=4096 N=512" */
+    char text[TDLI_TEXT]; /* "`ag` (plan `overlap`) M=4096 N=512" */
     tdli_known *next;
 };
 
@@ -61,9 +61,9 @@ typedef struct tdli_job {
     const tdli_known *known;
     uint64_t fingerprint, order, collectives;
     int64_t tickets;
-    int exchanges;      /* has flags or buffers in the heap */
+    int exchanges; /* has flags or buffers in the heap */
     int participants;
-    int64_t *words;     /* room for the largest known kernel */
+    int64_t *words; /* room for the largest known kernel */
     int room;
     char text[TDLI_TEXT];
     _Alignas(64) _Atomic int64_t ticket;
@@ -75,8 +75,8 @@ typedef struct tdli_worker {
     int64_t index;
     pthread_t thread;
     tdli_event event;
-    _Atomic uint64_t go;     /* the launch to take part in */
-    uint64_t random;         /* state of TDL_CHAOS */
+    _Atomic uint64_t go; /* the launch to take part in */
+    uint64_t random;     /* state of TDL_CHAOS */
     _Alignas(64) _Atomic uint64_t progress;
 } tdli_worker;
 
@@ -96,7 +96,9 @@ int64_t tdli_elem_bytes(int elem);
 tdl_status tdli_lay_out(tdl_ctx *, tdli_known *);
 /* overlap.c: which bytes a tensor touches, and whether two tensors may touch the same.
  * Extents > 0 and strides in elements; returns 0 if 64 bits do not suffice. `dims` are reordered. */
-typedef struct tdli_dim { int64_t extent, stride; } tdli_dim;
+typedef struct tdli_dim {
+    int64_t extent, stride;
+} tdli_dim;
 int tdli_region_of(const void *base, int64_t elem_bytes, tdli_dim *dims, int n, tdli_region *);
 int tdli_regions_overlap(const tdli_region *, const tdli_region *);
 

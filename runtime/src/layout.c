@@ -9,7 +9,8 @@
 static const int64_t LIMIT = INT64_MAX / 4; /* sums of a few such do not overflow */
 
 static tdl_status too_large(tdl_ctx *ctx, const tdli_known *k, const char *kind, const char *name) {
-    return tdli_fail(ctx, TDL_BAD_ARGUMENT, "kernel `%s`: %s `%s` of plan `%s` would be negative or beyond 64 bits with these sizes",
+    return tdli_fail(ctx, TDL_BAD_ARGUMENT,
+                     "kernel `%s`: %s `%s` of plan `%s` would be negative or beyond 64 bits with these sizes",
                      k->kernel->name, kind, name, k->plan->name);
 }
 
@@ -28,7 +29,8 @@ static tdl_status add_up(tdl_ctx *ctx, tdli_known *k, const int64_t *raw, int64_
     memset(needs, 0, sizeof *needs);
     for (int i = 0; i < p->n_buffers; i++, raw++) {
         int shared = p->buffers[i].kind == TDL_BUFFER_PROTOCOL;
-        if (!place(*raw, TDLI_ALIGN, shared ? &needs->buffers : &needs->local, &at)) return too_large(ctx, k, "buffer", p->buffers[i].name);
+        if (!place(*raw, TDLI_ALIGN, shared ? &needs->buffers : &needs->local, &at))
+            return too_large(ctx, k, "buffer", p->buffers[i].name);
         if (words) words[k->buffers + i] = at + (shared ? ctx->zones.buffers : 0);
     }
     for (int i = 0; i < p->n_flags; i++, raw++) {
@@ -51,8 +53,10 @@ static tdl_status count_tickets(tdl_ctx *ctx, tdli_known *k) {
     for (int t = 0; t < p->n_tasks; t++) {
         int64_t product = 1;
         for (int c = 0; c < p->tasks[t].ncoords; c++, count++)
-            if (*count < 0 || __builtin_mul_overflow(product, *count, &product)) return too_large(ctx, k, "task", p->tasks[t].name);
-        if (product > LIMIT || __builtin_add_overflow(k->tickets, product, &k->tickets)) return too_large(ctx, k, "task", p->tasks[t].name);
+            if (*count < 0 || __builtin_mul_overflow(product, *count, &product))
+                return too_large(ctx, k, "task", p->tasks[t].name);
+        if (product > LIMIT || __builtin_add_overflow(k->tickets, product, &k->tickets))
+            return too_large(ctx, k, "task", p->tasks[t].name);
     }
     return TDL_OK;
 }
@@ -71,10 +75,11 @@ static tdl_status merge_rank(tdl_ctx *ctx, tdli_known *k, int rank) {
         int is_flag = i >= p->n_buffers;
         if (!is_flag && p->buffers[i].kind == TDL_BUFFER_LOCAL) continue;
         if (k->probe[i] != raw[i])
-            return tdli_fail(ctx, TDL_INTERNAL_ERROR, "kernel `%s`, plan `%s`: %s `%s` has size %lld on rank %d and %lld on rank %d",
+            return tdli_fail(ctx, TDL_INTERNAL_ERROR,
+                             "kernel `%s`, plan `%s`: %s `%s` has size %lld on rank %d and %lld on rank %d",
                              k->kernel->name, p->name, is_flag ? "flag" : "buffer",
-                             is_flag ? p->flags[i - p->n_buffers].name : p->buffers[i].name, (long long)raw[i], ctx->rank,
-                             (long long)k->probe[i], rank);
+                             is_flag ? p->flags[i - p->n_buffers].name : p->buffers[i].name,
+                             (long long)raw[i], ctx->rank, (long long)k->probe[i], rank);
     }
     tdli_needs other;
     tdl_status s = add_up(ctx, k, k->probe, NULL, &other);
@@ -92,6 +97,7 @@ tdl_status tdli_lay_out(tdl_ctx *ctx, tdli_known *k) {
     tdl_status s = add_up(ctx, k, raw, k->words, &k->needs);
     for (int r = 0; !s && r < ctx->ranks; r++)
         if (r != ctx->rank) s = merge_rank(ctx, k, r);
-    if (!s && (k->needs.workspace < 0 || k->needs.workspace > LIMIT)) s = too_large(ctx, k, "workspace", "of a worker");
+    if (!s && (k->needs.workspace < 0 || k->needs.workspace > LIMIT))
+        s = too_large(ctx, k, "workspace", "of a worker");
     return s ? s : count_tickets(ctx, k);
 }

@@ -19,15 +19,17 @@ static tdl_status read_variable(const char *name, int64_t least, int64_t most, i
     errno = 0;
     long long v = strtoll(text, &end, 10);
     if (errno || *end || v < least || v > most)
-        return tdli_fail(NULL, TDL_BAD_ARGUMENT, "environment variable %s is `%s`: an integer from %lld to %lld is expected",
-                         name, text, (long long)least, (long long)most);
+        return tdli_fail(NULL, TDL_BAD_ARGUMENT,
+                         "environment variable %s is `%s`: an integer from %lld to %lld is expected", name,
+                         text, (long long)least, (long long)most);
     *value = v;
     return TDL_OK;
 }
 
 static tdl_status out_of_range(const char *option, long long value, long long least, long long most) {
-    return tdli_fail(NULL, TDL_BAD_ARGUMENT, "option `%s` is %lld: %lld to %lld, or 0 for the default, is allowed",
-                     option, value, least, most);
+    return tdli_fail(NULL, TDL_BAD_ARGUMENT,
+                     "option `%s` is %lld: %lld to %lld, or 0 for the default, is allowed", option, value,
+                     least, most);
 }
 
 /* An option if it is not 0, else a variable, else a default. */
@@ -45,7 +47,8 @@ static tdl_status pick(const char *option, int64_t given, const char *variable, 
 
 typedef struct launcher {
     const char *name, *rank, *ranks;
-    const char *job[3]; /* variables that tell one job from another on this machine; else: the parent process */
+    const char
+        *job[3]; /* variables that tell one job from another on this machine; else: the parent process */
 } launcher;
 
 static const launcher launchers[] = {
@@ -77,8 +80,9 @@ static tdl_status check_one_machine(const launcher *l, int ranks) {
         tdl_status s = read_variable(local[i], 1, INT32_MAX, &n, &found);
         if (s) return s;
         if (found && l->name[0] == (i ? 't' : 'o') && n != ranks)
-            return tdli_fail(NULL, TDL_BAD_ARGUMENT, "%s is %d but %s is %d: all ranks must run on one machine", l->ranks,
-                             ranks, local[i], (int)n);
+            return tdli_fail(NULL, TDL_BAD_ARGUMENT,
+                             "%s is %d but %s is %d: all ranks must run on one machine", l->ranks, ranks,
+                             local[i], (int)n);
     }
     return TDL_OK;
 }
@@ -107,8 +111,8 @@ static tdl_status read_launcher(tdli_settings *set) {
 /* A launcher that started several processes, but does not tell this one which it is, would leave every process
  * computing alone and look like success: the one thing worth a line on stderr. */
 static void warn_if_alone(const tdli_settings *set) {
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS",
-                                        "WORLD_SIZE"};
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS",
+                                        "SLURM_NTASKS", "WORLD_SIZE"};
     if (set->ranks != 1) return;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const char *value = getenv(sizes[i]);
@@ -124,17 +128,21 @@ static void warn_if_alone(const tdli_settings *set) {
 static tdl_status copy_text(const char *option, const char *from, char *to, size_t size) {
     size_t n = strlen(from);
     if (n == 0 || n >= size)
-        return tdli_fail(NULL, TDL_BAD_ARGUMENT, "%s is `%s`: 1 to %zu bytes are allowed", option, from, size - 1);
+        return tdli_fail(NULL, TDL_BAD_ARGUMENT, "%s is `%s`: 1 to %zu bytes are allowed", option, from,
+                         size - 1);
     memcpy(to, from, n + 1);
     return TDL_OK;
 }
 
 static tdl_status check_startup(const tdl_startup *u) {
     if (!u->allgather || !u->barrier)
-        return tdli_fail(NULL, TDL_BAD_ARGUMENT, "option `startup`: `%s` is NULL", u->allgather ? "barrier" : "allgather");
-    if (u->ranks < 1 || u->ranks > TDLI_MAX_RANKS) return out_of_range("startup->ranks", u->ranks, 1, TDLI_MAX_RANKS);
+        return tdli_fail(NULL, TDL_BAD_ARGUMENT, "option `startup`: `%s` is NULL",
+                         u->allgather ? "barrier" : "allgather");
+    if (u->ranks < 1 || u->ranks > TDLI_MAX_RANKS)
+        return out_of_range("startup->ranks", u->ranks, 1, TDLI_MAX_RANKS);
     if (u->rank < 0 || u->rank >= u->ranks)
-        return tdli_fail(NULL, TDL_BAD_ARGUMENT, "option `startup->rank` is %d: 0 to %d is allowed", u->rank, u->ranks - 1);
+        return tdli_fail(NULL, TDL_BAD_ARGUMENT, "option `startup->rank` is %d: 0 to %d is allowed", u->rank,
+                         u->ranks - 1);
     return TDL_OK;
 }
 
@@ -162,17 +170,22 @@ static tdl_status read_membership(const tdl_options *o, tdli_settings *set) {
         s = read_launcher(set);
         if (!s) warn_if_alone(set);
         if (!s && o->rank && o->rank != set->rank)
-            s = tdli_fail(NULL, TDL_BAD_ARGUMENT, "option `rank` is %d, but `ranks` is 0 and the environment says rank %d",
-                          o->rank, set->rank);
+            s = tdli_fail(NULL, TDL_BAD_ARGUMENT,
+                          "option `rank` is %d, but `ranks` is 0 and the environment says rank %d", o->rank,
+                          set->rank);
     }
     if (s) return s;
     if (set->rank < 0 || set->rank >= set->ranks)
-        return tdli_fail(NULL, TDL_BAD_ARGUMENT, "option `rank` is %d: 0 to %d is allowed", set->rank, set->ranks - 1);
+        return tdli_fail(NULL, TDL_BAD_ARGUMENT, "option `rank` is %d: 0 to %d is allowed", set->rank,
+                         set->ranks - 1);
     const char *name = o->socket ? o->socket : getenv("TDL_SOCKET");
-    if (name && (o->socket || *name)) s = copy_text(o->socket ? "option `socket`" : "TDL_SOCKET", name, set->socket, 101);
+    if (name && (o->socket || *name))
+        s = copy_text(o->socket ? "option `socket`" : "TDL_SOCKET", name, set->socket, 101);
     if (!s && set->ranks > 1 && !set->socket[0])
-        s = tdli_fail(NULL, TDL_BAD_ARGUMENT, "%d ranks, but neither option `socket` nor TDL_SOCKET names the socket at which "
-                      "they meet", set->ranks);
+        s = tdli_fail(NULL, TDL_BAD_ARGUMENT,
+                      "%d ranks, but neither option `socket` nor TDL_SOCKET names the socket at which "
+                      "they meet",
+                      set->ranks);
     return s;
 }
 
@@ -190,7 +203,8 @@ tdl_status tdli_read_options(const tdl_options *o, tdli_settings *set) {
         return tdli_fail(NULL, TDL_BAD_ARGUMENT, "%s is `%s`: this library knows the device `host`",
                          o->device ? "option `device`" : "TDL_DEVICE", device);
 
-    if (o->heap_bytes && o->heap_bytes < 1 << 20) return out_of_range("heap_bytes", o->heap_bytes, 1 << 20, INT64_MAX);
+    if (o->heap_bytes && o->heap_bytes < 1 << 20)
+        return out_of_range("heap_bytes", o->heap_bytes, 1 << 20, INT64_MAX);
     set->heap_bytes = o->heap_bytes;
 
     int64_t v;
@@ -199,12 +213,15 @@ tdl_status tdli_read_options(const tdl_options *o, tdli_settings *set) {
     set->threads = (int)v;
     if (!s) s = pick("timeout_ms", o->timeout_ms, "TDL_TIMEOUT_MS", 1, INT32_MAX, 10000, &v);
     set->timeout_ms = (int)v;
-    if (!s) s = pick("startup_timeout_ms", o->startup_timeout_ms, "TDL_STARTUP_TIMEOUT_MS", 1, INT32_MAX, 60000, &v);
+    if (!s)
+        s = pick("startup_timeout_ms", o->startup_timeout_ms, "TDL_STARTUP_TIMEOUT_MS", 1, INT32_MAX, 60000,
+                 &v);
     set->startup_timeout_ms = (int)v;
     if (s) return s;
 
     const char *plan = o->plan ? o->plan : getenv("TDL_PLAN");
-    if (plan && (o->plan || *plan)) s = copy_text(o->plan ? "option `plan`" : "TDL_PLAN", plan, set->plan, sizeof set->plan);
+    if (plan && (o->plan || *plan))
+        s = copy_text(o->plan ? "option `plan`" : "TDL_PLAN", plan, set->plan, sizeof set->plan);
     if (s) return s;
     set->chaos = o->chaos;
     if (!o->chaos) {

@@ -29,7 +29,9 @@ int tdli_region_of(const void *base, int64_t elem, tdli_dim *d, int n, tdli_regi
     for (int i = 0; i < n; i++) {
         int64_t stride, reach;
         if (d[i].extent <= 1) continue;
-        if (__builtin_mul_overflow(d[i].stride, elem, &stride) || __builtin_mul_overflow(d[i].extent - 1, stride, &reach)) return 0;
+        if (__builtin_mul_overflow(d[i].stride, elem, &stride) ||
+            __builtin_mul_overflow(d[i].extent - 1, stride, &reach))
+            return 0;
         if (stride < out->bytes) out->self = 1;
         /* A dimension whose step is the row so far makes a longer row; from the first gap on, rows repeat. */
         contiguous = contiguous && stride == out->row;

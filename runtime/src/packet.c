@@ -47,7 +47,8 @@ tdl_status tdli_packet_listen(tdl_ctx *ctx, const char *name, int backlog, int *
     int error = errno;
     close(fd);
     if (error == EADDRINUSE)
-        return tdli_fail(ctx, TDL_SYSTEM_ERROR, "socket `%s` is in use: another rank 0, or another job of that name", name);
+        return tdli_fail(ctx, TDL_SYSTEM_ERROR,
+                         "socket `%s` is in use: another rank 0, or another job of that name", name);
     return tdli_fail_system(ctx, error, "listening on socket `%s`", name);
 }
 
@@ -57,7 +58,8 @@ tdl_status tdli_packet_accept(tdl_ctx *ctx, int listener, int *fd, int64_t deadl
         if (s) return s;
         *fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (*fd >= 0) return TDL_OK;
-        if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) return tdli_fail_system(ctx, errno, "accept");
+        if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED)
+            return tdli_fail_system(ctx, errno, "accept");
     }
 }
 
@@ -89,10 +91,13 @@ int64_t tdli_packet_uid(int fd) {
 }
 
 /* Room for one descriptor, aligned as control messages must be. */
-typedef union control { struct cmsghdr header; char bytes[CMSG_SPACE(sizeof(int))]; } control;
+typedef union control {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+} control;
 
-tdl_status tdli_packet_send(tdl_ctx *ctx, int fd, const void *a, size_t a_bytes, const void *b, size_t b_bytes, int pass,
-                            int64_t deadline_ns) {
+tdl_status tdli_packet_send(tdl_ctx *ctx, int fd, const void *a, size_t a_bytes, const void *b,
+                            size_t b_bytes, int pass, int64_t deadline_ns) {
     struct iovec parts[2] = {{(void *)a, a_bytes}, {(void *)b, b_bytes}};
     struct msghdr m = {.msg_iov = parts, .msg_iovlen = b_bytes ? 2 : 1};
     control c;
@@ -112,19 +117,21 @@ tdl_status tdli_packet_send(tdl_ctx *ctx, int fd, const void *a, size_t a_bytes,
         if (sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return TDL_OK;
         if (errno == EPIPE || errno == ECONNRESET) return TDL_PEER_LOST;
         /* ETOOMANYREFS: too many descriptors on their way; the others are fetching theirs. */
-        if (errno != EINTR && errno != EAGAIN && errno != ETOOMANYREFS) return tdli_fail_system(ctx, errno, "sendmsg");
+        if (errno != EINTR && errno != EAGAIN && errno != ETOOMANYREFS)
+            return tdli_fail_system(ctx, errno, "sendmsg");
         struct timespec pause = {0, 100000};
         nanosleep(&pause, NULL);
     }
 }
 
-tdl_status tdli_packet_receive(tdl_ctx *ctx, int fd, void *a, size_t a_bytes, void *b, size_t b_bytes, int *passed,
-                               int64_t deadline_ns) {
+tdl_status tdli_packet_receive(tdl_ctx *ctx, int fd, void *a, size_t a_bytes, void *b, size_t b_bytes,
+                               int *passed, int64_t deadline_ns) {
     struct iovec parts[2] = {{a, a_bytes}, {b, b_bytes}};
     for (;;) {
         control c;
         memset(&c, 0, sizeof c);
-        struct msghdr m = {.msg_iov = parts, .msg_iovlen = b_bytes ? 2 : 1, .msg_control = &c, .msg_controllen = sizeof c};
+        struct msghdr m = {
+            .msg_iov = parts, .msg_iovlen = b_bytes ? 2 : 1, .msg_control = &c, .msg_controllen = sizeof c};
         tdl_status s = wait_for(ctx, fd, POLLIN, deadline_ns);
         if (s) return s;
         ssize_t n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
@@ -133,11 +140,15 @@ tdl_status tdli_packet_receive(tdl_ctx *ctx, int fd, void *a, size_t a_bytes, vo
         if (n < 0) return tdli_fail_system(ctx, errno, "recvmsg");
         int got = -1;
         struct cmsghdr *h = CMSG_FIRSTHDR(&m);
-        if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS) memcpy(&got, CMSG_DATA(h), sizeof got);
-        if (passed) *passed = got;
-        else if (got >= 0) close(got);
+        if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS)
+            memcpy(&got, CMSG_DATA(h), sizeof got);
+        if (passed)
+            *passed = got;
+        else if (got >= 0)
+            close(got);
         /* The first part alone is an answer without data (a failure). */
         if ((size_t)n == a_bytes + b_bytes || (b_bytes && (size_t)n == a_bytes)) return TDL_OK;
-        return tdli_fail(ctx, TDL_WRONG_VERSION, "tdl_init: a packet of %zd bytes instead of %zu", n, a_bytes + b_bytes);
+        return tdli_fail(ctx, TDL_WRONG_VERSION, "tdl_init: a packet of %zd bytes instead of %zu", n,
+                         a_bytes + b_bytes);
     }
 }

@@ -15,9 +15,9 @@ int64_t tdli_packet_uid(int fd);
 
 /* One packet of two parts (either may be empty). `pass` and `passed`: a descriptor to go along, -1 or NULL: none.
  * A packet of another size is an error. */
-tdl_status tdli_packet_send(tdl_ctx *, int fd, const void *a, size_t a_bytes, const void *b, size_t b_bytes, int pass,
-                            int64_t deadline_ns);
-tdl_status tdli_packet_receive(tdl_ctx *, int fd, void *a, size_t a_bytes, void *b, size_t b_bytes, int *passed,
-                               int64_t deadline_ns);
+tdl_status tdli_packet_send(tdl_ctx *, int fd, const void *a, size_t a_bytes, const void *b, size_t b_bytes,
+                            int pass, int64_t deadline_ns);
+tdl_status tdli_packet_receive(tdl_ctx *, int fd, void *a, size_t a_bytes, void *b, size_t b_bytes,
+                               int *passed, int64_t deadline_ns);
 
 #endif

@@ -21,11 +21,14 @@ static int64_t total(const tdl_ctx *ctx, const tdli_needs *n) {
 tdl_status tdli_too_small(tdl_ctx *ctx, const tdli_known *k) {
     const tdli_needs *n = &k->needs, *p = &ctx->prepared;
     return tdli_fail(ctx, TDL_NEEDS_PREPARE,
-                     "kernel %s needs %lld bytes of scratch: %lld in buffers of peers, %lld of its own, %lld in flags, %lld in joins, "
-                     "%lld per worker; prepared are %lld, %lld, %lld, %lld, %lld. Call %s_prepare with the largest sizes on all ranks",
-                     k->text, (long long)total(ctx, n), (long long)n->buffers, (long long)n->local, 8 * (long long)n->flags,
-                     8 * (long long)n->joins, (long long)n->workspace, (long long)p->buffers, (long long)p->local,
-                     8 * (long long)p->flags, 8 * (long long)p->joins, (long long)p->workspace, k->kernel->name);
+                     "kernel %s needs %lld bytes of scratch: %lld in buffers of peers, %lld of its own, %lld "
+                     "in flags, %lld in joins, "
+                     "%lld per worker; prepared are %lld, %lld, %lld, %lld, %lld. Call %s_prepare with the "
+                     "largest sizes on all ranks",
+                     k->text, (long long)total(ctx, n), (long long)n->buffers, (long long)n->local,
+                     8 * (long long)n->flags, 8 * (long long)n->joins, (long long)n->workspace,
+                     (long long)p->buffers, (long long)p->local, 8 * (long long)p->flags,
+                     8 * (long long)p->joins, (long long)p->workspace, k->kernel->name);
 }
 
 static void keep_largest(int64_t *a, int64_t b) {
@@ -42,7 +45,8 @@ static void merge(tdli_needs *to, const tdli_needs *n) {
 
 /* ---- This rank's own memory: pages that appear when touched, on no rank's books but its own -------------------- */
 static char *map(int64_t bytes) {
-    void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p =
+        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
@@ -51,7 +55,9 @@ static void unmap(void *p, int64_t bytes) {
 }
 
 static const int64_t PAGE = 4096;
-static int64_t pages(int64_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
+static int64_t pages(int64_t bytes) {
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
 
 /* Replaces one mapping by a larger one; nothing is running that could use the old one. */
 static tdl_status enlarge(tdl_ctx *ctx, const char *what, char **at, int64_t *have, int64_t bytes) {
@@ -74,7 +80,8 @@ static tdl_status enlarge_local(tdl_ctx *ctx, const tdli_needs *n) {
     l->scratch = l->mapping ? l->mapping + joins : NULL;
     s = enlarge(ctx, "workspaces", &l->workspace, &l->workspace_bytes, stride * ctx->set.threads);
     if (s) return s;
-    for (int w = 0; w < ctx->set.threads; w++) l->workspaces[w] = l->workspace ? l->workspace + w * stride : NULL;
+    for (int w = 0; w < ctx->set.threads; w++)
+        l->workspaces[w] = l->workspace ? l->workspace + w * stride : NULL;
     return TDL_OK;
 }
 
@@ -88,13 +95,17 @@ static tdl_status check_room(tdl_ctx *ctx, const tdli_needs *n) {
     const tdli_zones *z = &ctx->zones;
     int64_t flags = z->buffers - z->flags, buffers = z->low - z->buffers;
     if (n->flags > flags / 8 || n->buffers > buffers)
-        return tdli_fail(ctx, TDL_OUT_OF_MEMORY, "scratch of %lld bytes and %lld flags, but this heap of %lld bytes has room for %lld "
-                         "and %lld (option `heap_bytes`)", (long long)n->buffers, (long long)n->flags, (long long)z->bytes,
-                         (long long)buffers, (long long)(flags / 8));
+        return tdli_fail(
+            ctx, TDL_OUT_OF_MEMORY,
+            "scratch of %lld bytes and %lld flags, but this heap of %lld bytes has room for %lld "
+            "and %lld (option `heap_bytes`)",
+            (long long)n->buffers, (long long)n->flags, (long long)z->bytes, (long long)buffers,
+            (long long)(flags / 8));
     /* Pages appear when touched, so nothing would fail before the system runs out of memory. */
     int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     if (n->workspace > memory / ctx->set.threads || total(ctx, n) > memory)
-        return tdli_fail(ctx, TDL_OUT_OF_MEMORY, "scratch of %lld bytes, but this machine has %lld bytes of memory",
+        return tdli_fail(ctx, TDL_OUT_OF_MEMORY,
+                         "scratch of %lld bytes, but this machine has %lld bytes of memory",
                          (long long)total(ctx, n), (long long)memory);
     return TDL_OK;
 }
@@ -107,14 +118,18 @@ typedef struct request {
 static tdl_status compare(tdl_ctx *ctx, const tdli_known *k, const request *all) {
     for (int r = 0; r < ctx->ranks; r++)
         if (all[r].fingerprint != k->fingerprint || memcmp(&all[r].needs, &k->needs, sizeof k->needs))
-            return tdli_fail(ctx, TDL_MISMATCH, "rank %d and rank %d prepare different objects or sizes of kernel %s", ctx->rank, r, k->text);
+            return tdli_fail(ctx, TDL_MISMATCH,
+                             "rank %d and rank %d prepare different objects or sizes of kernel %s", ctx->rank,
+                             r, k->text);
     return TDL_OK;
 }
 
 tdl_status tdli_prepare_known(tdl_ctx *ctx, tdli_known *k, const tdl_kernel *kernel, tdl_status status) {
     char what[TDLI_TEXT];
     tdli_text t = {what, sizeof what, 0};
-    tdli_text_add(&t, "preparing %s%s%s", k ? k->text : "`", k ? "" : kernel->name, k ? "" : "`");
+    tdli_text_add(&t, "%s:%d: preparing kernel ", kernel->source, kernel->line);
+    if (k && k->text[0]) tdli_text_add(&t, "%s", k->text);
+    else tdli_text_add(&t, "`%s`", kernel->name);
     tdli_drain(ctx);
     request mine, all[TDLI_MAX_RANKS];
     memset(&mine, 0, sizeof mine);
@@ -138,8 +153,10 @@ tdl_status tdli_prepare_known(tdl_ctx *ctx, tdli_known *k, const tdl_kernel *ker
 }
 
 tdl_status tdl_prepare(tdl_ctx *ctx, const tdl_kernel *kernel, const void *args) {
-    if (!ctx || !kernel) return tdli_fail(ctx, TDL_BAD_ARGUMENT, "%s_prepare: the context is NULL", kernel ? kernel->name : "tdl");
-    tdl_status s = tdli_usable(ctx);
+    if (!ctx || !kernel)
+        return tdli_fail(ctx, TDL_BAD_ARGUMENT, "%s_prepare: the context is NULL",
+                         kernel ? kernel->name : "tdl");
+    tdl_status s = tdli_usable(ctx, kernel);
     if (s) return s;
     tdli_known *k = NULL;
     s = tdli_know(ctx, kernel, &k);

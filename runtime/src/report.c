@@ -16,7 +16,8 @@ void tdli_abort_all(tdl_ctx *ctx, tdl_status status, uint64_t order, const char 
     for (int i = 0; i < ctx->ranks; i++) {
         tdli_control *c = ctx->controls[(ctx->rank + i) % ctx->ranks]; /* this rank first */
         uint32_t none = 0;
-        if (atomic_compare_exchange_strong_explicit(&c->abort.state, &none, 1, memory_order_acq_rel, memory_order_acquire)) {
+        if (atomic_compare_exchange_strong_explicit(&c->abort.state, &none, 1, memory_order_acq_rel,
+                                                    memory_order_acquire)) {
             c->abort.status = status;
             c->abort.origin = ctx->rank;
             size_t n = strnlen(text, sizeof c->abort.text - 1);
@@ -25,8 +26,10 @@ void tdli_abort_all(tdl_ctx *ctx, tdl_status status, uint64_t order, const char 
             atomic_store_explicit(&c->abort.state, 2, memory_order_release);
         }
         uint64_t from = atomic_load_explicit(&c->abort.from, memory_order_relaxed);
-        while ((!from || from > order) && !atomic_compare_exchange_weak_explicit(&c->abort.from, &from, order, memory_order_acq_rel,
-                                                                                 memory_order_relaxed)) {}
+        while ((!from || from > order) &&
+               !atomic_compare_exchange_weak_explicit(&c->abort.from, &from, order, memory_order_acq_rel,
+                                                      memory_order_relaxed)) {
+        }
         tdli_event_signal(&c->bell);
     }
 }
@@ -67,9 +70,13 @@ void tdli_text_peers(tdli_text *t, tdl_ctx *ctx) {
             continue;
         }
         if (atomic_load(&ctx->lost[r])) tdli_text_add(t, " has ended without tdl_finalize;");
-        if (started > finished) tdli_text_add(t, " is in launch %llu", (unsigned long long)started);
-        else if (finished) tdli_text_add(t, " has finished launch %llu and not started the next", (unsigned long long)finished);
-        else tdli_text_add(t, " has not started a launch");
+        if (started > finished)
+            tdli_text_add(t, " is in launch %llu", (unsigned long long)started);
+        else if (finished)
+            tdli_text_add(t, " has finished launch %llu and not started the next",
+                          (unsigned long long)finished);
+        else
+            tdli_text_add(t, " has not started a launch");
         for (int i = 0; i < 2; i++)
             if (atomic_load_explicit(&c->posts[i].sequence, memory_order_acquire) > ctx->collectives)
                 tdli_text_add(t, "; called: %.*s", TDLI_TEXT - 1, c->posts[i].text);
@@ -93,7 +100,8 @@ static void text_ticket(tdli_text *t, const tdli_job *job, int64_t ticket) {
         }
         tdli_text_add(t, ", task `%s`", p->tasks[i].name);
         for (int c = n - 1; c >= 0 && n <= TDLI_MAX_DIMS; c--) coords[c] = rest % count[c], rest /= count[c];
-        for (int c = 0; c < n && n <= TDLI_MAX_DIMS; c++) tdli_text_add(t, "%s%lld", c ? ", " : " tile (", (long long)coords[c]);
+        for (int c = 0; c < n && n <= TDLI_MAX_DIMS; c++)
+            tdli_text_add(t, "%s%lld", c ? ", " : " tile (", (long long)coords[c]);
         tdli_text_add(t, "%s, ticket %lld", n > 0 && n <= TDLI_MAX_DIMS ? ")" : "", (long long)ticket);
         return;
     }
@@ -106,7 +114,8 @@ static void text_place(tdli_text *t, const tdli_job *job, int64_t site, int64_t 
     tdli_text_add(t, "\n  %s:%d", k->source, known ? p->sites[site].line : k->line);
     if (known && p->sites[site].column > 0) tdli_text_add(t, ":%d", p->sites[site].column);
     tdli_text_add(t, ": kernel %s, launch %llu", job->text, (unsigned long long)job->frame.epoch);
-    if (ticket >= 0) text_ticket(t, job, ticket);
+    if (ticket >= 0)
+        text_ticket(t, job, ticket);
     else if (known && p->sites[site].task >= 0 && p->sites[site].task < p->n_tasks)
         tdli_text_add(t, ", task `%s`", p->tasks[p->sites[site].task].name);
 }
@@ -114,11 +123,12 @@ static void text_place(tdli_text *t, const tdli_job *job, int64_t site, int64_t 
 static void text_wait(tdli_text *t, const tdli_wait_info *w, const char *verb) {
     /* What worker 0 waits for before the launch is no flag of the plan; its `index` is a rank. */
     if (!strcmp(w->kind, "flag") || !strcmp(w->kind, "join"))
-        tdli_text_add(t, "\n  %s %s `%s`[%lld] to reach %llu; it is %llu", verb, w->kind, w->name, (long long)w->index,
-                      (unsigned long long)w->expected, (unsigned long long)w->actual);
+        tdli_text_add(t, "\n  %s %s `%s`[%lld] to reach %llu; it is %llu", verb, w->kind, w->name,
+                      (long long)w->index, (unsigned long long)w->expected, (unsigned long long)w->actual);
     else
         tdli_text_add(t, "\n  %s %s %llu %s %lld before this one starts; it has finished %llu", verb, w->kind,
-                      (unsigned long long)w->expected, w->name, (long long)w->index, (unsigned long long)w->actual);
+                      (unsigned long long)w->expected, w->name, (long long)w->index,
+                      (unsigned long long)w->actual);
 }
 
 static void begin(tdli_text *t, const tdli_job *job) {
@@ -131,7 +141,8 @@ static void end(tdli_text *t, tdli_job *job, tdl_status status) {
 }
 
 /* ---- The reports --------------------------------------------------------------------------------------------- */
-void tdli_report_timeout(tdli_job *job, const tdli_wait_info *info, int64_t site, int64_t ticket, int64_t waited_ms) {
+void tdli_report_timeout(tdli_job *job, const tdli_wait_info *info, int64_t site, int64_t ticket,
+                         int64_t waited_ms) {
     char buffer[TDLI_REPORT];
     tdli_text t = {buffer, sizeof buffer, 0};
     begin(&t, job);
@@ -146,8 +157,10 @@ void tdli_report_gone(tdli_job *job, int peer, const tdli_wait_info *info, int64
     tdli_text t = {buffer, sizeof buffer, 0};
     tdl_ctx *ctx = job->ctx;
     begin(&t, job);
-    if (atomic_load(&ctx->controls[peer]->left)) tdli_text_add(&t, "rank %d has finalised its context and is needed", peer);
-    else tdli_text_add(&t, "rank %d (process %d) ended without tdl_finalize", peer, ctx->pids[peer]);
+    if (atomic_load(&ctx->controls[peer]->left))
+        tdli_text_add(&t, "rank %d has finalised its context and is needed", peer);
+    else
+        tdli_text_add(&t, "rank %d (process %d) ended without tdl_finalize", peer, ctx->pids[peer]);
     text_place(&t, job, site, ticket);
     if (info) text_wait(&t, info, "waited for");
     end(&t, job, TDL_PEER_LOST);
@@ -162,7 +175,9 @@ void tdli_report_internal(tdli_job *job, int64_t site, int64_t ticket, const cha
     tdli_abort_all(job->ctx, TDL_INTERNAL_ERROR, job->order, buffer);
 }
 
-static tdli_slot *slot_of(const tdli_job *job, int rank) { return &job->ctx->controls[rank]->slots[job->frame.epoch % TDLI_SLOTS]; }
+static tdli_slot *slot_of(const tdli_job *job, int rank) {
+    return &job->ctx->controls[rank]->slots[job->frame.epoch % TDLI_SLOTS];
+}
 
 static int reached(const tdli_job *job, int rank) {
     return atomic_load_explicit(&slot_of(job, rank)->epoch, memory_order_acquire) == job->frame.epoch;
@@ -173,8 +188,9 @@ int tdli_check_fingerprints(tdli_job *job) {
     tdl_ctx *ctx = job->ctx;
     int differs = 0;
     for (int r = 0; r < ctx->ranks && !differs; r++)
-        differs = r != ctx->rank && reached(job, r) &&
-                  atomic_load_explicit(&slot_of(job, r)->fingerprint, memory_order_relaxed) != job->fingerprint;
+        differs =
+            r != ctx->rank && reached(job, r) &&
+            atomic_load_explicit(&slot_of(job, r)->fingerprint, memory_order_relaxed) != job->fingerprint;
     if (!differs) return 0;
     char buffer[TDLI_REPORT];
     tdli_text t = {buffer, sizeof buffer, 0};
@@ -192,7 +208,8 @@ int tdli_check_collectives(tdli_job *job) {
     for (int r = 0; r < ctx->ranks; r++)
         for (int i = 0; i < 2; i++) {
             tdli_post *p = &ctx->controls[r]->posts[i];
-            if (r == ctx->rank || atomic_load_explicit(&p->sequence, memory_order_acquire) <= job->collectives ||
+            if (r == ctx->rank ||
+                atomic_load_explicit(&p->sequence, memory_order_acquire) <= job->collectives ||
                 atomic_load_explicit(&p->launches, memory_order_relaxed) >= job->frame.epoch)
                 continue;
             char buffer[TDLI_REPORT];

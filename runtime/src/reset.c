@@ -11,8 +11,11 @@
 
 static tdl_status fail(tdl_ctx *ctx, tdl_status s, int rank) {
     if (s == TDL_TIMEOUT)
-        return tdli_fail(ctx, s, "rank %d of %d: tdl_reset waited %d ms for rank %d", ctx->rank, ctx->ranks, ctx->set.timeout_ms, rank);
-    return tdli_fail(ctx, s, "rank %d of %d: tdl_reset needs all ranks, but rank %d is gone: call tdl_finalize", ctx->rank, ctx->ranks, rank);
+        return tdli_fail(ctx, s, "rank %d of %d: tdl_reset waited %d ms for rank %d", ctx->rank, ctx->ranks,
+                         ctx->set.timeout_ms, rank);
+    return tdli_fail(ctx, s,
+                     "rank %d of %d: tdl_reset needs all ranks, but rank %d is gone: call tdl_finalize",
+                     ctx->rank, ctx->ranks, rank);
 }
 
 /* Sets this rank's phase and waits for that of all others. */
@@ -25,8 +28,10 @@ static tdl_status reach(tdl_ctx *ctx, uint64_t phase) {
     for (int r = 0; !s && r < ctx->ranks; r++)
         while (!s && atomic_load_explicit(&ctx->controls[r]->reset, memory_order_acquire) < phase) {
             if (!tdli_waiter_turn(&w)) continue;
-            if (atomic_load(&ctx->lost[r]) || atomic_load(&ctx->controls[r]->left)) s = fail(ctx, TDL_PEER_LOST, r);
-            else if (w.waited_ns > (int64_t)ctx->set.timeout_ms * 1000000) s = fail(ctx, TDL_TIMEOUT, r);
+            if (atomic_load(&ctx->lost[r]) || atomic_load(&ctx->controls[r]->left))
+                s = fail(ctx, TDL_PEER_LOST, r);
+            else if (w.waited_ns > (int64_t)ctx->set.timeout_ms * 1000000)
+                s = fail(ctx, TDL_TIMEOUT, r);
         }
     tdli_waiter_end(&w);
     return s;

@@ -18,7 +18,8 @@ static tdl_status meet_by_callbacks(tdl_ctx *ctx) {
                       (unsigned long long)random[1]);
     }
     int result = u->allgather(u->user, mine, all, sizeof mine);
-    if (result) return tdli_fail(ctx, TDL_SYSTEM_ERROR, "`allgather` of option `startup` returned %d", result);
+    if (result)
+        return tdli_fail(ctx, TDL_SYSTEM_ERROR, "`allgather` of option `startup` returned %d", result);
     memcpy(ctx->set.socket, all[0], sizeof mine);
     ctx->set.socket[sizeof mine - 1] = 0;
     return TDL_OK;
@@ -31,7 +32,8 @@ typedef struct agreement {
 } agreement;
 
 static tdl_status agree(tdl_ctx *ctx) {
-    agreement mine = {.heap_bytes = tdli_heap_limit(ctx->set.heap_bytes), .pid = getpid()}, all[TDLI_MAX_RANKS];
+    agreement mine = {.heap_bytes = tdli_heap_limit(ctx->set.heap_bytes), .pid = getpid()},
+              all[TDLI_MAX_RANKS];
     memcpy(mine.plan, ctx->set.plan, sizeof mine.plan);
     tdl_status s = ctx->transport->allgather(ctx->transport, ctx, &mine, all, sizeof mine);
     if (s) return s;
@@ -40,11 +42,13 @@ static tdl_status agree(tdl_ctx *ctx) {
         ctx->pids[r] = all[r].pid;
         if (all[r].heap_bytes < least) least = all[r].heap_bytes;
         if (strncmp(all[r].plan, mine.plan, sizeof mine.plan))
-            return tdli_fail(ctx, TDL_MISMATCH, "plan (option `plan` or TDL_PLAN) is `%s` on rank %d, but `%.63s` on rank %d",
+            return tdli_fail(ctx, TDL_MISMATCH,
+                             "plan (option `plan` or TDL_PLAN) is `%s` on rank %d, but `%.63s` on rank %d",
                              mine.plan, ctx->rank, all[r].plan, r);
     }
     if (least < 1 << 20)
-        return tdli_fail(ctx, TDL_OUT_OF_MEMORY, "a rank cannot map a heap of 1 MiB (limit of address space or file size)");
+        return tdli_fail(ctx, TDL_OUT_OF_MEMORY,
+                         "a rank cannot map a heap of 1 MiB (limit of address space or file size)");
     ctx->zones.bytes = least;
     return TDL_OK;
 }

@@ -9,7 +9,9 @@
 
 static const int64_t GRAIN = 64 * 1024; /* pages are 4, 16 or 64 KiB */
 
-static int64_t scratch_end(const tdl_ctx *ctx) { return ctx->zones.buffers + ctx->prepared.buffers; }
+static int64_t scratch_end(const tdl_ctx *ctx) {
+    return ctx->zones.buffers + ctx->prepared.buffers;
+}
 
 /* Index at which a block of `bytes` would be inserted, and its offset; -1 if there is no room. */
 static int find_place(const tdl_ctx *ctx, int64_t bytes, int64_t *offset) {
@@ -37,7 +39,9 @@ static tdl_status make_room(tdl_ctx *ctx) {
     return TDL_OK;
 }
 
-static void set_low(tdli_zones *z) { z->low = z->n_blocks ? z->blocks[z->n_blocks - 1].offset : z->bytes; }
+static void set_low(tdli_zones *z) {
+    z->low = z->n_blocks ? z->blocks[z->n_blocks - 1].offset : z->bytes;
+}
 
 /* All ranks must have asked for the same. */
 static tdl_status agree(tdl_ctx *ctx, const char *what, tdl_status s, int64_t value) {
@@ -45,8 +49,8 @@ static tdl_status agree(tdl_ctx *ctx, const char *what, tdl_status s, int64_t va
     s = tdli_collective(ctx, what, s, &value, all, sizeof value);
     for (int r = 0; !s && r < ctx->ranks; r++)
         if (all[r] != value)
-            s = tdli_fail(ctx, TDL_MISMATCH, "%s: rank %d gave %lld, rank %d %lld", what, ctx->rank, (long long)value, r,
-                          (long long)all[r]);
+            s = tdli_fail(ctx, TDL_MISMATCH, "%s: rank %d gave %lld, rank %d %lld", what, ctx->rank,
+                          (long long)value, r, (long long)all[r]);
     return s;
 }
 
@@ -54,15 +58,18 @@ tdl_status tdl_alloc(tdl_ctx *ctx, size_t bytes, void **out) {
     if (!ctx) return tdli_fail(NULL, TDL_BAD_ARGUMENT, "tdl_alloc: the context is NULL");
     if (!out) return tdli_fail(ctx, TDL_BAD_ARGUMENT, "tdl_alloc: the third argument is NULL");
     *out = NULL;
-    tdl_status s = tdli_usable(ctx);
+    tdl_status s = tdli_usable(ctx, NULL);
     if (s) return s;
     tdli_zones *z = &ctx->zones;
-    int64_t rounded = bytes > (size_t)z->bytes ? INT64_MAX : ((int64_t)bytes + GRAIN - 1) / GRAIN * GRAIN, offset = 0;
+    int64_t rounded = bytes > (size_t)z->bytes ? INT64_MAX : ((int64_t)bytes + GRAIN - 1) / GRAIN * GRAIN,
+            offset = 0;
     int at = find_place(ctx, rounded, &offset);
     s = make_room(ctx);
     if (!s && at < 0)
-        s = tdli_fail(ctx, TDL_OUT_OF_MEMORY, "tdl_alloc: %zu bytes of symmetric memory, but %lld of this heap of %lld bytes "
-                      "are free (option `heap_bytes`)", bytes, (long long)(z->low - scratch_end(ctx)), (long long)z->bytes);
+        s = tdli_fail(ctx, TDL_OUT_OF_MEMORY,
+                      "tdl_alloc: %zu bytes of symmetric memory, but %lld of this heap of %lld bytes "
+                      "are free (option `heap_bytes`)",
+                      bytes, (long long)(z->low - scratch_end(ctx)), (long long)z->bytes);
     s = agree(ctx, "tdl_alloc", s, (int64_t)bytes);
     if (s || !bytes) return s;
     memmove(z->blocks + at + 1, z->blocks + at, sizeof *z->blocks * (size_t)(z->n_blocks - at));
@@ -76,17 +83,19 @@ tdl_status tdl_alloc(tdl_ctx *ctx, size_t bytes, void **out) {
 tdl_status tdl_free(tdl_ctx *ctx, void *p) {
     if (!ctx) return tdli_fail(NULL, TDL_BAD_ARGUMENT, "tdl_free: the context is NULL");
     tdli_drain(ctx);
-    tdl_status s = tdli_usable(ctx);
+    tdl_status s = tdli_usable(ctx, NULL);
     if (s) return s;
     tdli_zones *z = &ctx->zones;
     int64_t offset = p ? (int64_t)((uintptr_t)p - (uintptr_t)ctx->bases[ctx->rank]) : 0;
     int at = 0;
     while (p && at < z->n_blocks && z->blocks[at].offset != offset) at++;
-    if (p && at == z->n_blocks) s = tdli_fail(ctx, TDL_BAD_ARGUMENT, "tdl_free: %p is not from tdl_alloc of this context", p);
+    if (p && at == z->n_blocks)
+        s = tdli_fail(ctx, TDL_BAD_ARGUMENT, "tdl_free: %p is not from tdl_alloc of this context", p);
     s = agree(ctx, "tdl_free", s, offset);
     if (s || !p) return s;
     /* Back to the system, and zeros for the next owner. */
-    if (madvise(p, (size_t)z->blocks[at].bytes, MADV_REMOVE)) s = tdli_fail_system(ctx, errno, "tdl_free: madvise");
+    if (madvise(p, (size_t)z->blocks[at].bytes, MADV_REMOVE))
+        s = tdli_fail_system(ctx, errno, "tdl_free: madvise");
     memmove(z->blocks + at, z->blocks + at + 1, sizeof *z->blocks * (size_t)(z->n_blocks - at - 1));
     z->n_blocks--;
     set_low(z);

@@ -14,7 +14,8 @@ static void progress(void) {
 
 static uint64_t progress_of_all(const tdl_ctx *ctx) {
     uint64_t sum = 0;
-    for (int i = 0; i < ctx->n_workers; i++) sum += atomic_load_explicit(&ctx->workers[i].progress, memory_order_relaxed);
+    for (int i = 0; i < ctx->n_workers; i++)
+        sum += atomic_load_explicit(&ctx->workers[i].progress, memory_order_relaxed);
     return sum;
 }
 
@@ -28,13 +29,18 @@ static void chaos(const tdl_ctx *ctx) {
     unsigned kind = x >> 60, length = (unsigned)(x >> 32 & 1023);
     struct timespec nap = {0, (long)length * 300};
     if (kind < 8) return;
-    if (kind == 15) nanosleep(&nap, NULL);
-    else if (kind >= 12) sched_yield();
+    if (kind == 15)
+        nanosleep(&nap, NULL);
+    else if (kind >= 12)
+        sched_yield();
     else
-        for (volatile unsigned i = 0; i < length; i++) {}
+        for (volatile unsigned i = 0; i < length; i++) {
+        }
 }
 
-static tdli_job *job_of(tdl_frame *f) { return f->launch; }
+static tdli_job *job_of(tdl_frame *f) {
+    return f->launch;
+}
 
 /* ---- Tickets ----------------------------------------------------------------------------------------------- */
 int64_t tdl_next_ticket(tdl_frame *f, int64_t worker) {
@@ -62,8 +68,8 @@ static int reached(_Atomic uint64_t *word, uint64_t expected) {
 }
 
 /* The rare conditions of a wait that has not been satisfied for a while. Returns 1 if the launch is over. */
-static int look_around(tdli_job *job, _Atomic uint64_t *word, tdli_wait_info *info, int64_t site, int64_t ticket,
-                       int64_t idle_ns) {
+static int look_around(tdli_job *job, _Atomic uint64_t *word, tdli_wait_info *info, int64_t site,
+                       int64_t ticket, int64_t idle_ns) {
     tdl_ctx *ctx = job->ctx;
     if (tdli_aborted(ctx, job->order)) return 1;
     if (ctx->ranks > 1) {
@@ -82,7 +88,8 @@ static int look_around(tdli_job *job, _Atomic uint64_t *word, tdli_wait_info *in
     return 1;
 }
 
-int tdli_wait_word(tdli_job *job, _Atomic uint64_t *word, tdli_wait_info *info, int64_t site, int64_t ticket) {
+int tdli_wait_word(tdli_job *job, _Atomic uint64_t *word, tdli_wait_info *info, int64_t site,
+                   int64_t ticket) {
     tdl_ctx *ctx = job->ctx;
     chaos(ctx);
     if (reached(word, info->expected)) {
@@ -107,8 +114,8 @@ int tdli_wait_word(tdli_job *job, _Atomic uint64_t *word, tdli_wait_info *info, 
 }
 
 /* A place outside of what the layout asked for is a bug of the object; going on would corrupt memory. */
-static int outside(tdli_job *job, int64_t which, int64_t count, int64_t index, int64_t words, int64_t site, int64_t ticket,
-                   const char *what) {
+static int outside(tdli_job *job, int64_t which, int64_t count, int64_t index, int64_t words, int64_t site,
+                   int64_t ticket, const char *what) {
     if (which >= 0 && which < count && index >= 0 && index < words) return 0;
     tdli_report_internal(job, site, ticket, what);
     return 1;
@@ -121,7 +128,9 @@ static int64_t flag_words(const tdli_job *job, int64_t flag) {
 
 static int64_t join_words(const tdli_job *job, int64_t join) {
     const tdli_known *k = job->known;
-    return join >= 0 && join < k->plan->n_joins ? job->words[k->raw + k->plan->n_buffers + k->plan->n_flags + join] : 0;
+    return join >= 0 && join < k->plan->n_joins
+               ? job->words[k->raw + k->plan->n_buffers + k->plan->n_flags + join]
+               : 0;
 }
 
 int64_t tdli_join_words(const tdli_job *job) {
@@ -137,29 +146,41 @@ static _Atomic uint64_t *flag_word(const tdli_job *job, int64_t at, int64_t flag
     return (_Atomic uint64_t *)(void *)zone + job->words[job->known->flags + flag] + index;
 }
 
-int tdl_wait_flag(tdl_frame *f, int64_t flag, int64_t index, uint64_t expected, int64_t site, int64_t ticket) {
+int tdl_wait_flag(tdl_frame *f, int64_t flag, int64_t index, uint64_t expected, int64_t site,
+                  int64_t ticket) {
     tdli_job *job = job_of(f);
     const tdl_plan *p = job->known->plan;
-    if (outside(job, flag, p->n_flags, index, flag_words(job, flag), site, ticket, "a flag outside of its array is waited for")) return 1;
+    if (outside(job, flag, p->n_flags, index, flag_words(job, flag), site, ticket,
+                "a flag outside of its array is waited for"))
+        return 1;
     tdli_wait_info info = {"flag", p->flags[flag].name, index, expected, 0};
     int done = p->flags[flag].kind == TDL_FLAG_DONE;
-    if (done && outside(job, flag, p->n_flags, index, f->ranks, site, ticket, "a done flag of no rank is waited for")) return 1;
-    return tdli_wait_word(job, done ? &job->ctx->mine->peers[index].done : flag_word(job, f->rank, flag, index), &info, site, ticket);
+    if (done &&
+        outside(job, flag, p->n_flags, index, f->ranks, site, ticket, "a done flag of no rank is waited for"))
+        return 1;
+    return tdli_wait_word(job,
+                          done ? &job->ctx->mine->peers[index].done : flag_word(job, f->rank, flag, index),
+                          &info, site, ticket);
 }
 
 int tdl_wait_join(tdl_frame *f, int64_t join, int64_t index, uint64_t total, int64_t site, int64_t ticket) {
     tdli_job *job = job_of(f);
     const tdl_plan *p = job->known->plan;
-    if (outside(job, join, p->n_joins, index, join_words(job, join), site, ticket, "a join outside of its array is waited for")) return 1;
+    if (outside(job, join, p->n_joins, index, join_words(job, join), site, ticket,
+                "a join outside of its array is waited for"))
+        return 1;
     tdli_wait_info info = {"join", p->joins[join].name, index, total, 0};
-    return tdli_wait_word(job, job->ctx->local.joins + job->words[job->known->joins + join] + index, &info, site, ticket);
+    return tdli_wait_word(job, job->ctx->local.joins + job->words[job->known->joins + join] + index, &info,
+                          site, ticket);
 }
 
 /* ---- Arrivals, notifications --------------------------------------------------------------------------------- */
 int tdl_arrive(tdl_frame *f, int64_t join, int64_t index, uint64_t total) {
     tdli_job *job = job_of(f);
     tdl_ctx *ctx = job->ctx;
-    if (outside(job, join, job->known->plan->n_joins, index, join_words(job, join), -1, -1, "an arrival at a join outside of its array")) return 0;
+    if (outside(job, join, job->known->plan->n_joins, index, join_words(job, join), -1, -1,
+                "an arrival at a join outside of its array"))
+        return 0;
     _Atomic uint64_t *word = ctx->local.joins + job->words[job->known->joins + join] + index;
     uint64_t now = atomic_fetch_add_explicit(word, 1, memory_order_acq_rel) + 1;
     progress();
@@ -174,7 +195,8 @@ void tdl_notify(tdl_frame *f, int64_t to, int64_t flag, int64_t index) {
     tdl_ctx *ctx = job->ctx;
     const tdl_plan *p = job->known->plan;
     chaos(ctx);
-    if (outside(job, flag, p->n_flags, index, flag_words(job, flag), -1, -1, "a flag outside of its array is notified") ||
+    if (outside(job, flag, p->n_flags, index, flag_words(job, flag), -1, -1,
+                "a flag outside of its array is notified") ||
         outside(job, flag, p->n_flags, to, f->ranks, -1, -1, "a rank that does not exist is notified"))
         return;
     int done = p->flags[flag].kind == TDL_FLAG_DONE;

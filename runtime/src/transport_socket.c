@@ -62,7 +62,8 @@ static verdict verdict_of(const socket_transport *t, tdl_status status) {
 
 /* Best effort: whoever cannot be told finds the socket closed. The text of the failure must survive it. */
 static void tell(socket_transport *t, int fd, const verdict *v, const void *data, size_t bytes) {
-    tdl_status s = tdli_packet_send(t->ctx, fd, v, sizeof *v, data, v->status ? 0 : bytes, -1, t->deadline_ns);
+    tdl_status s =
+        tdli_packet_send(t->ctx, fd, v, sizeof *v, data, v->status ? 0 : bytes, -1, t->deadline_ns);
     if (s && v->status) memcpy(t->ctx->error, v->text, sizeof v->text);
 }
 
@@ -74,15 +75,18 @@ static void tell_all(socket_transport *t, tdl_status status, const void *data, s
 
 static tdl_status check_hello(socket_transport *t, const hello *h) {
     tdl_ctx *ctx = t->ctx;
-    if (h->magic != MAGIC) return tdli_fail(ctx, TDL_WRONG_VERSION, "socket `%s`: something else than tdl connected", ctx->set.socket);
+    if (h->magic != MAGIC)
+        return tdli_fail(ctx, TDL_WRONG_VERSION, "socket `%s`: something else than tdl connected",
+                         ctx->set.socket);
     if (h->abi != TDL_ABI_VERSION || strncmp(h->version, tdl_version(), sizeof h->version))
-        return tdli_fail(ctx, TDL_WRONG_VERSION, "rank 0 has libtdl %s (ABI %d), rank %d has %.11s (ABI %d)", tdl_version(),
-                         TDL_ABI_VERSION, h->rank, h->version, h->abi);
+        return tdli_fail(ctx, TDL_WRONG_VERSION, "rank 0 has libtdl %s (ABI %d), rank %d has %.11s (ABI %d)",
+                         tdl_version(), TDL_ABI_VERSION, h->rank, h->version, h->abi);
     if (h->ranks != t->ranks)
-        return tdli_fail(ctx, TDL_MISMATCH, "rank 0 was started as one of %d ranks, rank %d as one of %d", t->ranks, h->rank, h->ranks);
+        return tdli_fail(ctx, TDL_MISMATCH, "rank 0 was started as one of %d ranks, rank %d as one of %d",
+                         t->ranks, h->rank, h->ranks);
     if (h->rank < 1 || h->rank >= t->ranks || t->fds[h->rank] >= 0)
-        return tdli_fail(ctx, TDL_MISMATCH, "two processes say that they are rank %d (processes %d and %d)", h->rank,
-                         ctx->pids[h->rank > 0 && h->rank < t->ranks ? h->rank : 0], h->pid);
+        return tdli_fail(ctx, TDL_MISMATCH, "two processes say that they are rank %d (processes %d and %d)",
+                         h->rank, ctx->pids[h->rank > 0 && h->rank < t->ranks ? h->rank : 0], h->pid);
     return TDL_OK;
 }
 
@@ -91,8 +95,8 @@ static tdl_status nobody_came(socket_transport *t) {
     tdli_text text = {ranks, sizeof ranks, 0};
     for (int r = 1; r < t->ranks; r++)
         if (t->fds[r] < 0) tdli_text_add(&text, "%s%d", text.used ? ", " : "", r);
-    return tdli_fail(t->ctx, TDL_TIMEOUT, "tdl_init: rank 0 of %d waited %d ms at socket `%s` for rank %s", t->ranks,
-                     t->ctx->set.startup_timeout_ms, t->ctx->set.socket, ranks);
+    return tdli_fail(t->ctx, TDL_TIMEOUT, "tdl_init: rank 0 of %d waited %d ms at socket `%s` for rank %s",
+                     t->ranks, t->ctx->set.startup_timeout_ms, t->ctx->set.socket, ranks);
 }
 
 static tdl_status welcome(socket_transport *t, int listener) {
@@ -133,8 +137,13 @@ static tdl_status hand_out_pairs(socket_transport *t) {
             if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
                 return tdli_fail_system(t->ctx, errno, "socketpair for ranks %d and %d", i, j);
             int32_t to_i = j, to_j = i;
-            tdl_status s = lost(t->ctx, i, tdli_packet_send(t->ctx, t->fds[i], &to_i, sizeof to_i, NULL, 0, pair[0], t->deadline_ns));
-            if (!s) s = lost(t->ctx, j, tdli_packet_send(t->ctx, t->fds[j], &to_j, sizeof to_j, NULL, 0, pair[1], t->deadline_ns));
+            tdl_status s = lost(
+                t->ctx, i,
+                tdli_packet_send(t->ctx, t->fds[i], &to_i, sizeof to_i, NULL, 0, pair[0], t->deadline_ns));
+            if (!s)
+                s = lost(t->ctx, j,
+                         tdli_packet_send(t->ctx, t->fds[j], &to_j, sizeof to_j, NULL, 0, pair[1],
+                                          t->deadline_ns));
             close(pair[0]);
             close(pair[1]);
             if (s) return s;
@@ -155,7 +164,8 @@ static tdl_status open_as_root(socket_transport *t) {
 /* ---- The other ranks --------------------------------------------------------------------------------------- */
 static tdl_status hear(socket_transport *t, void *data, size_t bytes) {
     verdict v;
-    tdl_status s = lost(t->ctx, 0, tdli_packet_receive(t->ctx, t->fds[0], &v, sizeof v, data, bytes, NULL, t->deadline_ns));
+    tdl_status s = lost(
+        t->ctx, 0, tdli_packet_receive(t->ctx, t->fds[0], &v, sizeof v, data, bytes, NULL, t->deadline_ns));
     if (s || !v.status) return s;
     v.text[sizeof v.text - 1] = 0;
     return tdli_fail(t->ctx, (tdl_status)v.status, "%s", v.text);
@@ -166,8 +176,8 @@ static tdl_status open_as_member(socket_transport *t) {
     tdl_status s = tdli_packet_connect(ctx, ctx->set.socket, &t->fds[0], t->deadline_ns);
     if (s) return s;
     if (tdli_packet_uid(t->fds[0]) != (int64_t)getuid())
-        return tdli_fail(ctx, TDL_SYSTEM_ERROR, "socket `%s` belongs to user %lld, this process to user %u", ctx->set.socket,
-                         (long long)tdli_packet_uid(t->fds[0]), (unsigned)getuid());
+        return tdli_fail(ctx, TDL_SYSTEM_ERROR, "socket `%s` belongs to user %lld, this process to user %u",
+                         ctx->set.socket, (long long)tdli_packet_uid(t->fds[0]), (unsigned)getuid());
     hello h = {MAGIC, TDL_ABI_VERSION, t->rank, t->ranks, getpid(), ""};
     strncpy(h.version, tdl_version(), sizeof h.version - 1);
     s = lost(ctx, 0, tdli_packet_send(ctx, t->fds[0], &h, sizeof h, NULL, 0, -1, t->deadline_ns));
@@ -175,11 +185,13 @@ static tdl_status open_as_member(socket_transport *t) {
     for (int i = 2; !s && i < t->ranks; i++) {
         int32_t peer = -1;
         int fd = -1;
-        s = lost(ctx, 0, tdli_packet_receive(ctx, t->fds[0], &peer, sizeof peer, NULL, 0, &fd, t->deadline_ns));
+        s = lost(ctx, 0,
+                 tdli_packet_receive(ctx, t->fds[0], &peer, sizeof peer, NULL, 0, &fd, t->deadline_ns));
         if (s) break;
         if (fd < 0 || peer < 1 || peer >= t->ranks || t->fds[peer] >= 0) {
             if (fd >= 0) close(fd);
-            return tdli_fail(ctx, TDL_SYSTEM_ERROR, "tdl_init: a descriptor got lost on its way (limit of open files?)");
+            return tdli_fail(ctx, TDL_SYSTEM_ERROR,
+                             "tdl_init: a descriptor got lost on its way (limit of open files?)");
         }
         t->fds[peer] = fd;
     }
@@ -192,12 +204,15 @@ static tdl_status allgather(tdli_transport *base, tdl_ctx *ctx, const void *mine
     begin(t);
     memcpy((char *)all + (size_t)t->rank * bytes, mine, bytes);
     if (t->rank) {
-        tdl_status s = lost(ctx, 0, tdli_packet_send(ctx, t->fds[0], mine, bytes, NULL, 0, -1, t->deadline_ns));
+        tdl_status s =
+            lost(ctx, 0, tdli_packet_send(ctx, t->fds[0], mine, bytes, NULL, 0, -1, t->deadline_ns));
         return s ? s : hear(t, all, bytes * (size_t)t->ranks);
     }
     tdl_status s = TDL_OK;
     for (int r = 1; !s && r < t->ranks; r++)
-        s = lost(ctx, r, tdli_packet_receive(ctx, t->fds[r], (char *)all + (size_t)r * bytes, bytes, NULL, 0, NULL, t->deadline_ns));
+        s = lost(ctx, r,
+                 tdli_packet_receive(ctx, t->fds[r], (char *)all + (size_t)r * bytes, bytes, NULL, 0, NULL,
+                                     t->deadline_ns));
     tell_all(t, s, all, bytes * (size_t)t->ranks);
     return s;
 }
@@ -215,16 +230,23 @@ static tdl_status exchange_fds(tdli_transport *base, tdl_ctx *ctx, int mine, int
     for (int k = 1; k < t->ranks; k++) {
         int to = (t->rank + k) % t->ranks, from = (t->rank - k + t->ranks) % t->ranks;
         int32_t word = t->rank;
-        tdl_status s = lost(ctx, to, tdli_packet_send(ctx, t->fds[to], &word, sizeof word, NULL, 0, mine, t->deadline_ns));
-        if (!s) s = lost(ctx, from, tdli_packet_receive(ctx, t->fds[from], &word, sizeof word, NULL, 0, &all[from], t->deadline_ns));
+        tdl_status s = lost(
+            ctx, to, tdli_packet_send(ctx, t->fds[to], &word, sizeof word, NULL, 0, mine, t->deadline_ns));
+        if (!s)
+            s = lost(ctx, from,
+                     tdli_packet_receive(ctx, t->fds[from], &word, sizeof word, NULL, 0, &all[from],
+                                         t->deadline_ns));
         if (!s && all[from] < 0)
-            s = tdli_fail(ctx, TDL_SYSTEM_ERROR, "tdl_init: the descriptor of rank %d got lost (limit of open files?)", from);
+            s = tdli_fail(ctx, TDL_SYSTEM_ERROR,
+                          "tdl_init: the descriptor of rank %d got lost (limit of open files?)", from);
         if (s) return s;
     }
     return TDL_OK;
 }
 
-static int liveness_fd(tdli_transport *base, int rank) { return ((socket_transport *)base)->fds[rank]; }
+static int liveness_fd(tdli_transport *base, int rank) {
+    return ((socket_transport *)base)->fds[rank];
+}
 
 static void close_transport(tdli_transport *base) {
     close_all((socket_transport *)base);

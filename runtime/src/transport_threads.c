@@ -32,7 +32,8 @@ tdl_status tdl_group_create(int ranks, tdl_group **out) {
     if (!out) return tdli_fail(NULL, TDL_BAD_ARGUMENT, "tdl_group_create: the second argument is NULL");
     *out = NULL;
     if (ranks < 1 || ranks > TDLI_MAX_RANKS)
-        return tdli_fail(NULL, TDL_BAD_ARGUMENT, "tdl_group_create: `ranks` is %d: 1 to %d is allowed", ranks, TDLI_MAX_RANKS);
+        return tdli_fail(NULL, TDL_BAD_ARGUMENT, "tdl_group_create: `ranks` is %d: 1 to %d is allowed", ranks,
+                         TDLI_MAX_RANKS);
     tdl_group *g = calloc(1, sizeof *g);
     unsigned char(*data)[ROUND_BYTES] = calloc((size_t)ranks * 2, ROUND_BYTES);
     pthread_condattr_t monotonic;
@@ -77,8 +78,8 @@ static tdl_status too_late(tdl_ctx *ctx, const tdl_group *g) {
     tdli_text t = {ranks, sizeof ranks, 0};
     for (int r = 0; r < g->ranks; r++)
         if (!g->here[r]) tdli_text_add(&t, "%s%d", t.used ? ", " : "", r);
-    return tdli_fail(ctx, TDL_TIMEOUT, "tdl_init: rank %d of a group of %d threads waited %d ms for rank %s", ctx->rank,
-                     g->ranks, ctx->set.startup_timeout_ms, ranks);
+    return tdli_fail(ctx, TDL_TIMEOUT, "tdl_init: rank %d of a group of %d threads waited %d ms for rank %s",
+                     ctx->rank, g->ranks, ctx->set.startup_timeout_ms, ranks);
 }
 
 /* Called with the lock held; returns with it held. */
@@ -95,7 +96,8 @@ static tdl_status meet(tdl_group *g, tdl_ctx *ctx, int rank) {
     while (g->round == round) {
         int error = pthread_cond_timedwait(&g->changed, &g->lock, &deadline);
         if (error == 0 || g->round != round) continue;
-        tdl_status s = error == ETIMEDOUT ? too_late(ctx, g) : tdli_fail_system(ctx, error, "pthread_cond_timedwait");
+        tdl_status s =
+            error == ETIMEDOUT ? too_late(ctx, g) : tdli_fail_system(ctx, error, "pthread_cond_timedwait");
         g->here[rank] = 0;
         g->arrived--;
         return s;
@@ -110,7 +112,8 @@ static tdl_status allgather(tdli_transport *base, tdl_ctx *ctx, const void *mine
     pthread_mutex_lock(&g->lock);
     tdl_status s = TDL_OK;
     if (g->here[t->rank])
-        s = tdli_fail(ctx, TDL_BAD_ARGUMENT, "option `rank` is %d, but another thread of the group is rank %d", t->rank, t->rank);
+        s = tdli_fail(ctx, TDL_BAD_ARGUMENT,
+                      "option `rank` is %d, but another thread of the group is rank %d", t->rank, t->rank);
     unsigned char(*data)[ROUND_BYTES] = g->data[g->round & 1];
     if (!s && bytes) memcpy(data[t->rank], mine, bytes);
     if (!s) s = meet(g, ctx, t->rank);
@@ -120,14 +123,17 @@ static tdl_status allgather(tdli_transport *base, tdl_ctx *ctx, const void *mine
     return s;
 }
 
-static tdl_status barrier(tdli_transport *base, tdl_ctx *ctx) { return allgather(base, ctx, "", NULL, 0); }
+static tdl_status barrier(tdli_transport *base, tdl_ctx *ctx) {
+    return allgather(base, ctx, "", NULL, 0);
+}
 
 static tdl_status exchange_fds(tdli_transport *base, tdl_ctx *ctx, int mine, int *all) {
     thread_transport *t = (thread_transport *)base;
     tdl_status s = allgather(base, ctx, &mine, all, sizeof mine);
     for (int r = 0; !s && r < t->group->ranks; r++) {
         all[r] = r == t->rank ? -1 : fcntl(all[r], F_DUPFD_CLOEXEC, 0);
-        if (r != t->rank && all[r] < 0) s = tdli_fail_system(ctx, errno, "duplicating the descriptor of rank %d", r);
+        if (r != t->rank && all[r] < 0)
+            s = tdli_fail_system(ctx, errno, "duplicating the descriptor of rank %d", r);
     }
     tdl_status after = barrier(base, ctx); /* until then nobody closes what others duplicate */
     return s ? s : after;
@@ -138,13 +144,15 @@ static int liveness_fd(tdli_transport *t, int rank) {
     return -1; /* a thread does not end alone */
 }
 
-static void close_transport(tdli_transport *t) { free(t); }
+static void close_transport(tdli_transport *t) {
+    free(t);
+}
 
 tdl_status tdli_thread_transport(tdl_ctx *ctx, tdli_transport **out) {
     tdl_group *g = ctx->set.group;
     if (ctx->set.rank < 0 || ctx->set.rank >= g->ranks)
-        return tdli_fail(ctx, TDL_BAD_ARGUMENT, "option `rank` is %d: 0 to %d is allowed in this group", ctx->set.rank,
-                         g->ranks - 1);
+        return tdli_fail(ctx, TDL_BAD_ARGUMENT, "option `rank` is %d: 0 to %d is allowed in this group",
+                         ctx->set.rank, g->ranks - 1);
     thread_transport *t = calloc(1, sizeof *t);
     if (!t) return tdli_fail_system(ctx, ENOMEM, "tdl_init");
     t->base = (tdli_transport){1, allgather, barrier, exchange_fds, liveness_fd, close_transport};

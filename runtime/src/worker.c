@@ -29,7 +29,8 @@ static void show(tdl_ctx *ctx, const tdli_job *job) {
 static int wait_for_peers(tdl_ctx *ctx, tdli_job *job) {
     uint64_t epoch = job->frame.epoch, needed = epoch < 2 ? 0 : epoch - 2;
     if (job->exchanges) {
-        if (ctx->exchange_fingerprint != job->fingerprint && ctx->exchange_epoch > needed) needed = ctx->exchange_epoch;
+        if (ctx->exchange_fingerprint != job->fingerprint && ctx->exchange_epoch > needed)
+            needed = ctx->exchange_epoch;
         ctx->exchange_fingerprint = job->fingerprint;
         ctx->exchange_epoch = epoch;
     }
@@ -43,7 +44,8 @@ static int wait_for_peers(tdl_ctx *ctx, tdli_job *job) {
 /* Returns 1 if the launch is to run. */
 static int begin(tdl_ctx *ctx, tdli_job *job) {
     if (tdli_aborted(ctx, job->order)) return 0;
-    memset((void *)ctx->local.joins, 0, 8 * (size_t)tdli_join_words(job));
+    int64_t joins = tdli_join_words(job);
+    if (joins) memset((void *)ctx->local.joins, 0, 8 * (size_t)joins);
     atomic_store_explicit(&job->ticket, 0, memory_order_relaxed);
     show(ctx, job);
     return ctx->ranks == 1 || wait_for_peers(ctx, job);
@@ -54,8 +56,10 @@ static void finish(tdl_ctx *ctx, tdli_job *job) {
     int peer = -1;
     if (ctx->ranks > 1 && !tdli_aborted(ctx, job->order)) {
         if (atomic_load(&ctx->lost_count)) peer = tdli_gone_peer(ctx, epoch);
-        if (peer >= 0) tdli_report_gone(job, peer, NULL, -1, -1);
-        else tdli_check_fingerprints(job);
+        if (peer >= 0)
+            tdli_report_gone(job, peer, NULL, -1, -1);
+        else
+            tdli_check_fingerprints(job);
     }
     if (!tdli_aborted(ctx, job->order)) {
         for (int r = 0; r < ctx->ranks; r++) {
@@ -87,7 +91,8 @@ static void lead(tdl_ctx *ctx, tdli_job *job, tdli_worker *w) {
     }
     run(job, w);
     tdli_waiter wait = {.event = &ctx->finished_event, .idle = 1};
-    while (atomic_load_explicit(&ctx->finished, memory_order_acquire) < job->frame.epoch) tdli_waiter_turn(&wait);
+    while (atomic_load_explicit(&ctx->finished, memory_order_acquire) < job->frame.epoch)
+        tdli_waiter_turn(&wait);
     tdli_waiter_end(&wait);
 }
 
@@ -96,7 +101,8 @@ static void lead(tdl_ctx *ctx, tdli_job *job, tdli_worker *w) {
 static int wait_beyond(tdl_ctx *ctx, _Atomic uint64_t *word, uint64_t seen, tdli_event *event) {
     tdli_waiter w = {.event = event, .idle = 1};
     int stop = 0;
-    while (atomic_load_explicit(word, memory_order_acquire) <= seen && !(stop = atomic_load_explicit(&ctx->stop, memory_order_acquire)))
+    while (atomic_load_explicit(word, memory_order_acquire) <= seen &&
+           !(stop = atomic_load_explicit(&ctx->stop, memory_order_acquire)))
         tdli_waiter_turn(&w);
     tdli_waiter_end(&w);
     return !stop;
@@ -112,7 +118,8 @@ static void *worker_main(void *argument) {
             uint64_t last = atomic_load_explicit(&ctx->finished, memory_order_acquire);
             if (!wait_beyond(ctx, &ctx->called, last, &ctx->called_event)) return NULL;
             last = atomic_load_explicit(&ctx->finished, memory_order_acquire);
-            if (atomic_load_explicit(&ctx->called, memory_order_acquire) > last) lead(ctx, &ctx->jobs[(last + 1) % TDLI_JOBS], w);
+            if (atomic_load_explicit(&ctx->called, memory_order_acquire) > last)
+                lead(ctx, &ctx->jobs[(last + 1) % TDLI_JOBS], w);
         }
     }
     for (uint64_t epoch = 0; wait_beyond(ctx, &w->go, epoch, &w->event);) {

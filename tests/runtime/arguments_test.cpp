@@ -55,7 +55,8 @@ TEST_CASE("pointers and alignment") {
     m.a.Q = nullptr;
     CHECK_TEXT(c.many(m.a, TDL_BAD_ARGUMENT), "tensor `Q` is NULL, but this rank has elements of it");
     m.a.Q = reinterpret_cast<double *>(reinterpret_cast<char *>(m.Q.data()) + 4);
-    CHECK_TEXT(c.many(m.a, TDL_BAD_ARGUMENT), "tensor `Q` is at 0x", "a multiple of 8 bytes, the size of its elements, is allowed");
+    CHECK_TEXT(c.many(m.a, TDL_BAD_ARGUMENT), "tensor `Q` is at 0x",
+               "a multiple of 8 bytes, the size of its elements, is allowed");
     CHECK(tdl_launch(c.ctx, &fake_many_kernel, nullptr, nullptr) == TDL_BAD_ARGUMENT);
     CHECK_TEXT(tdl_last_error(c.ctx), "the arguments are NULL");
     CHECK(tdl_launch(nullptr, &fake_many_kernel, &m.a, nullptr) == TDL_BAD_ARGUMENT);
@@ -69,7 +70,8 @@ TEST_CASE("strides") {
     Context c;
     Many m;
     m.a.P_stride[1] = -2;
-    CHECK_TEXT(c.many(m.a, TDL_BAD_ARGUMENT), "`P_stride[1]` is -2: a number of elements, or 0 for dense, is allowed");
+    CHECK_TEXT(c.many(m.a, TDL_BAD_ARGUMENT),
+               "`P_stride[1]` is -2: a number of elements, or 0 for dense, is allowed");
     m.a.P_stride[1] = 0;
     m.a.R_stride[0] = 9; // rows of 10
     CHECK_TEXT(c.many(m.a, TDL_BAD_ARGUMENT), "elements of `R` overlap each other");
@@ -87,7 +89,8 @@ TEST_CASE("overlap") {
     Context c;
     Many m;
     m.a.R = m.Q.data() + 39;
-    CHECK_TEXT(c.many(m.a, TDL_BAD_ARGUMENT), "tensors `Q` and `R` overlap in memory, but `R` is written: only tensors that are read may share memory");
+    CHECK_TEXT(c.many(m.a, TDL_BAD_ARGUMENT), "tensors `Q` and `R` overlap in memory, but `R` is written: "
+                                              "only tensors that are read may share memory");
     m.a.R = m.Q.data() + 40;
     c.many(m.a, TDL_OK);
     m.a.R = m.R.data();
@@ -106,12 +109,15 @@ TEST_CASE("require") {
     std::vector<float> x(8), y(8);
     fake_axpy_args a{7, 1.5f, x.data(), y.data()};
     CHECK(tdl_launch(c.ctx, &fake_axpy_kernel, &a, nullptr) == TDL_BAD_ARGUMENT);
-    CHECK_TEXT(tdl_last_error(c.ctx), "fake.tdl:30: kernel `fake_axpy` (plan `only`) N=7 alpha=1.5: `require N % 2 == 0` does not hold");
+    CHECK_TEXT(
+        tdl_last_error(c.ctx),
+        "fake.tdl:30: kernel `fake_axpy` (plan `only`) N=7 alpha=1.5: `require N % 2 == 0` does not hold");
     a.N = 1000000;
     CHECK(tdl_prepare(c.ctx, &fake_axpy_kernel, &a) == TDL_BAD_ARGUMENT);
     CHECK_TEXT(tdl_last_error(c.ctx), "fake.tdl:31:", "`require N < 1000000` does not hold");
     a.N = 8;
     CHECK(tdl_launch(c.ctx, &fake_axpy_kernel, &a, nullptr) == TDL_OK);
+    CHECK(tdl_synchronize(c.ctx, nullptr) == TDL_OK);
 }
 
 TEST_CASE("sizes beyond what memory can hold") {
@@ -134,8 +140,10 @@ TEST_CASE("plans, versions, processors") {
     Gather g(c.ctx, 4, 4);
     g.fill(0);
     CHECK(g.launch() == TDL_OK);
+    CHECK(tdl_synchronize(c.ctx, nullptr) == TDL_OK);
     CHECK(g.launch(fake_mirror_kernel) == TDL_BAD_ARGUMENT);
-    CHECK_TEXT(tdl_last_error(c.ctx), "kernel `fake_mirror` has no plan `halves` (option `plan` or TDL_PLAN): it has `rows`");
+    CHECK_TEXT(tdl_last_error(c.ctx),
+               "kernel `fake_mirror` has no plan `halves` (option `plan` or TDL_PLAN): it has `rows`");
 
     tdl_kernel old = fake_ag_kernel;
     old.abi = TDL_ABI_VERSION + 1;
@@ -153,7 +161,9 @@ TEST_CASE("an error on one rank of a first launch reaches all") {
         g.fill(0);
         if (me.rank == 1) g.args.C = nullptr;
         EXPECT_STATUS(me, g.launch(), me.rank == 1 ? TDL_BAD_ARGUMENT : TDL_MISMATCH);
-        if (me.rank != 1) EXPECT_TEXT(tdl_last_error(me.ctx), "rank 1 cannot take part: bad argument: kernel `fake_ag`: tensor `C` is NULL");
+        if (me.rank != 1)
+            EXPECT_TEXT(tdl_last_error(me.ctx),
+                        "rank 1 cannot take part: bad argument: kernel `fake_ag`: tensor `C` is NULL");
         g.args.C = g.C.data();
         EXPECT_OK(me, g.launch()); // nothing is spoilt
         EXPECT_OK(me, tdl_synchronize(me.ctx, nullptr));

@@ -1,8 +1,8 @@
 /* fake.h: kernels written by hand as tdlc would write them, for tests of the runtime alone.
  *
- *   fake_ag     C[M, N] on every rank = all rows of A[M @ ranks, N]; plans `rows` (a chunk is a row) and `halves`
- *   fake_mirror the same with slots in reverse order and values negated: a kernel that uses the same scratch otherwise
- *   fake_axpy   Y[N] = alpha * X[N] + Y[N]: no other rank involved, a scalar, a `require`
+ *   fake_ag     C[M, N] on every rank = all rows of A[M @ ranks, N]; plans `rows` (a chunk is a row) and
+ * `halves` fake_mirror the same with slots in reverse order and values negated: a kernel that uses the same
+ * scratch otherwise fake_axpy   Y[N] = alpha * X[N] + Y[N]: no other rank involved, a scalar, a `require`
  *   fake_stuck  waits for a flag nobody stores
  *   fake_wild   touches flags outside of its arrays
  *   fake_many   every kind of argument, for the checks
@@ -33,16 +33,18 @@ typedef struct fake_axpy_args {
 } fake_axpy_args;
 extern const tdl_kernel fake_axpy_kernel;
 
-typedef struct fake_stuck_args { int64_t N; } fake_stuck_args;
+typedef struct fake_stuck_args {
+    int64_t N;
+} fake_stuck_args;
 extern const tdl_kernel fake_stuck_kernel, fake_wild_kernel;
 
 typedef struct fake_many_args {
     int64_t M, N;
-    tdl_bf16 *P;          /* in bf16[M @ ranks, N - 4, 3] */
+    tdl_bf16 *P; /* in bf16[M @ ranks, N - 4, 3] */
     int64_t P_stride[2];
-    const double *Q;      /* in f64[M, N] */
+    const double *Q; /* in f64[M, N] */
     int64_t Q_stride[1];
-    double *R;            /* out f64[M, N] */
+    double *R; /* out f64[M, N] */
     int64_t R_stride[1];
     int32_t beta;
 } fake_many_args;

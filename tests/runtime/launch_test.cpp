@@ -31,20 +31,23 @@ TEST_CASE("several workers per rank, both plans, chaos") {
     for (const char *plan : {"rows", "halves"})
         for (uint64_t seed : {0, 1, 2, 3}) {
             CAPTURE(plan);
-            CHECK_RANKS(Mode::threads, 3, [](Rank &me) -> std::string {
-                Gather g(me.ctx, 20, 3);
-                for (int step = 0; step < 20; step++) {
-                    g.fill(step);
-                    EXPECT_OK(me, g.launch());
-                    EXPECT_OK(me, tdl_synchronize(me.ctx, nullptr));
-                    EXPECT(g.check(step) == "");
-                }
-                return "";
-            }, [&](tdl_options &o) {
-                o.threads = 1 + o.rank; // differs between ranks
-                o.plan = plan;
-                o.chaos = seed;
-            });
+            CHECK_RANKS(
+                Mode::threads, 3,
+                [](Rank &me) -> std::string {
+                    Gather g(me.ctx, 20, 3);
+                    for (int step = 0; step < 20; step++) {
+                        g.fill(step);
+                        EXPECT_OK(me, g.launch());
+                        EXPECT_OK(me, tdl_synchronize(me.ctx, nullptr));
+                        EXPECT(g.check(step) == "");
+                    }
+                    return "";
+                },
+                [&](tdl_options &o) {
+                    o.threads = 1 + o.rank; // differs between ranks
+                    o.plan = plan;
+                    o.chaos = seed;
+                });
         }
 }
 
@@ -70,7 +73,8 @@ TEST_CASE("1000 launches back to back on 8 ranks") {
     for (Mode mode : modes) {
         double start = seconds();
         CHECK_RANKS(mode, 8, [](Rank &me) { return back_to_back(me, 1000); });
-        MESSAGE(std::string(mode == Mode::threads ? "threads: " : "processes: ") << seconds() - start << " s");
+        MESSAGE(std::string(mode == Mode::threads ? "threads: " : "processes: ")
+                << seconds() - start << " s");
     }
 }
 
@@ -160,8 +164,8 @@ TEST_CASE("needs prepare") {
             small.fill(0);
             EXPECT_OK(me, small.launch()); // prepares
             EXPECT_STATUS(me, large.launch(), TDL_NEEDS_PREPARE);
-            EXPECT_TEXT(tdl_last_error(me.ctx), "`fake_ag` (plan `rows`) M=400 N=4", "6400 in buffers of peers", "prepared are 256",
-                        "fake_ag_prepare");
+            EXPECT_TEXT(tdl_last_error(me.ctx), "`fake_ag` (plan `rows`) M=400 N=4",
+                        "6400 in buffers of peers", "prepared are 256", "fake_ag_prepare");
             EXPECT_STATUS(me, wide.launch(), TDL_NEEDS_PREPARE);
             EXPECT_OK(me, tdl_synchronize(me.ctx, nullptr)); // not an error that stays
             EXPECT_OK(me, tdl_prepare(me.ctx, &fake_ag_kernel, &large.args));
@@ -183,12 +187,14 @@ TEST_CASE("strided tensors") {
         Gather g(me.ctx, 5, 3);
         g.fill(1);
         std::vector<float> A(3 * 10, -7.0f), C(5 * 6, -7.0f);
-        for (int i = 0; i < g.count; i++) memcpy(&A[static_cast<size_t>(10 * i)], &g.A[static_cast<size_t>(3 * i)], 12);
+        for (int i = 0; i < g.count; i++)
+            memcpy(&A[static_cast<size_t>(10 * i)], &g.A[static_cast<size_t>(3 * i)], 12);
         g.args.A = A.data(), g.args.A_stride[0] = 10;
         g.args.C = C.data(), g.args.C_stride[0] = 6;
         EXPECT_OK(me, g.launch());
         EXPECT_OK(me, tdl_synchronize(me.ctx, nullptr));
-        for (int i = 0; i < 5; i++) memcpy(&g.C[static_cast<size_t>(3 * i)], &C[static_cast<size_t>(6 * i)], 12);
+        for (int i = 0; i < 5; i++)
+            memcpy(&g.C[static_cast<size_t>(3 * i)], &C[static_cast<size_t>(6 * i)], 12);
         EXPECT(g.check(1) == "");
         EXPECT(C[5] == -7.0f);
         return "";

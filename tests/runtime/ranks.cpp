@@ -9,7 +9,9 @@
 #include <thread>
 #include <unistd.h>
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 std::string unique_name() {
     static int counter = 0;
@@ -36,13 +38,15 @@ std::string missing_part(const std::string &text, std::vector<std::string> parts
 
 static std::string with_context(Rank &me, const Body &body) {
     tdl_status s = tdl_init(&me.ctx, &me.options);
-    if (s) return failed_line("tdl_init", 0, std::string(tdl_status_string(s)) + ": " + tdl_last_error(nullptr));
+    if (s)
+        return failed_line("tdl_init", 0, std::string(tdl_status_string(s)) + ": " + tdl_last_error(nullptr));
     std::string result = body(me);
     tdl_finalize(me.ctx); // its status is the body's business
     return result;
 }
 
-static std::string run_threads(int ranks, const Body &body, const std::function<void(tdl_options &)> &change) {
+static std::string run_threads(int ranks, const Body &body,
+                               const std::function<void(tdl_options &)> &change) {
     tdl_group *group = nullptr;
     if (tdl_group_create(ranks, &group)) return tdl_last_error(nullptr);
     std::vector<std::string> results(static_cast<size_t>(ranks));
@@ -61,7 +65,8 @@ static std::string run_threads(int ranks, const Body &body, const std::function<
     tdl_group_destroy(group);
     std::string all;
     for (int r = 0; r < ranks; r++)
-        if (!results[static_cast<size_t>(r)].empty()) all += "rank " + std::to_string(r) + ": " + results[static_cast<size_t>(r)];
+        if (!results[static_cast<size_t>(r)].empty())
+            all += "rank " + std::to_string(r) + ": " + results[static_cast<size_t>(r)];
     return all;
 }
 
@@ -121,16 +126,20 @@ Processes::~Processes() {
     for (int fd : pipes_) close(fd);
 }
 
-std::string run_bare(Mode mode, int ranks, const Body &body, const std::function<void(tdl_options &)> &change) {
+std::string run_bare(Mode mode, int ranks, const Body &body,
+                     const std::function<void(tdl_options &)> &change) {
     if (mode == Mode::threads) return run_threads(ranks, body, change);
     return Processes(ranks, body, change).finish();
 }
 
-std::string run_ranks(Mode mode, int ranks, const Body &body, const std::function<void(tdl_options &)> &change) {
-    return run_bare(mode, ranks, [&](Rank &me) { return with_context(me, body); }, change);
+std::string run_ranks(Mode mode, int ranks, const Body &body,
+                      const std::function<void(tdl_options &)> &change) {
+    return run_bare(
+        mode, ranks, [&](Rank &me) { return with_context(me, body); }, change);
 }
 
-// ---- Gather ---------------------------------------------------------------------------------------------------
+// ---- Gather
+// ---------------------------------------------------------------------------------------------------
 static float value(int64_t row, int64_t column, int step) {
     return static_cast<float>(row * 31 + column * 7 + step * 1013 % 4099) + 0.5f;
 }
@@ -151,15 +160,18 @@ void Gather::fill(int step) {
     std::fill(C.begin(), C.end(), -1.0f);
 }
 
-tdl_status Gather::launch(const tdl_kernel &kernel) { return tdl_launch(ctx, &kernel, &args, nullptr); }
+tdl_status Gather::launch(const tdl_kernel &kernel) {
+    return tdl_launch(ctx, &kernel, &args, nullptr);
+}
 
 std::string Gather::check(int step, float factor) const {
     for (int64_t i = 0; i < M; i++)
         for (int64_t j = 0; j < N; j++) {
             float got = C[static_cast<size_t>(i * N + j)], want = value(i, j, step) * factor;
             if (got != want)
-                return "step " + std::to_string(step) + ": C[" + std::to_string(i) + ", " + std::to_string(j) + "] is " +
-                       std::to_string(got) + ", not " + std::to_string(want) + "\n";
+                return "step " + std::to_string(step) + ": C[" + std::to_string(i) + ", " +
+                       std::to_string(j) + "] is " + std::to_string(got) + ", not " + std::to_string(want) +
+                       "\n";
         }
     return "";
 }

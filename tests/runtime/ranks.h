@@ -28,10 +28,16 @@ std::string run_bare(Mode, int ranks, const Body &, const std::function<void(tdl
 std::string run_ranks(Mode, int ranks, const Body &, const std::function<void(tdl_options &)> &change = {});
 
 // Without doctest's copy of the whole lambda in the message.
-#define CHECK_RANKS(...) \
-    do { std::string failures = run_ranks(__VA_ARGS__); CHECK(failures == ""); } while (0)
-#define CHECK_BARE(...) \
-    do { std::string failures = run_bare(__VA_ARGS__); CHECK(failures == ""); } while (0)
+#define CHECK_RANKS(...)                                                                                     \
+    do {                                                                                                     \
+        std::string failures = run_ranks(__VA_ARGS__);                                                       \
+        CHECK(failures == "");                                                                               \
+    } while (0)
+#define CHECK_BARE(...)                                                                                      \
+    do {                                                                                                     \
+        std::string failures = run_bare(__VA_ARGS__);                                                        \
+        CHECK(failures == "");                                                                               \
+    } while (0)
 
 // Processes one can kill. `body` as for run_ranks; results are awaited by finish().
 class Processes {
@@ -51,20 +57,24 @@ double seconds();          // monotonic, the same clock in all processes
 bool under_sanitizer();
 
 std::string failed_line(const char *file, int line, const std::string &what);
-#define EXPECT(condition) \
-    do { if (!(condition)) return failed_line(__FILE__, __LINE__, #condition); } while (0)
+#define EXPECT(condition)                                                                                    \
+    do {                                                                                                     \
+        if (!(condition)) return failed_line(__FILE__, __LINE__, #condition);                                \
+    } while (0)
 #define EXPECT_OK(me, call) EXPECT_STATUS(me, call, TDL_OK)
-#define EXPECT_STATUS(me, call, expected) \
-    do { \
-        tdl_status s_ = (call); \
-        if (s_ != (expected)) \
-            return failed_line(__FILE__, __LINE__, std::string(#call) + ": " + tdl_status_string(s_) + ": " + tdl_last_error((me).ctx)); \
+#define EXPECT_STATUS(me, call, expected)                                                                    \
+    do {                                                                                                     \
+        tdl_status s_ = (call);                                                                              \
+        if (s_ != (expected))                                                                                \
+            return failed_line(__FILE__, __LINE__,                                                           \
+                               std::string(#call) + ": " + tdl_status_string(s_) + ": " +                    \
+                                   tdl_last_error((me).ctx));                                                \
     } while (0)
 // Each of `parts` occurs in `text`.
-#define EXPECT_TEXT(text, ...) \
-    do { \
-        std::string missing_ = missing_part(text, {__VA_ARGS__}); \
-        if (!missing_.empty()) return failed_line(__FILE__, __LINE__, missing_); \
+#define EXPECT_TEXT(text, ...)                                                                               \
+    do {                                                                                                     \
+        std::string missing_ = missing_part(text, {__VA_ARGS__});                                            \
+        if (!missing_.empty()) return failed_line(__FILE__, __LINE__, missing_);                             \
     } while (0)
 std::string missing_part(const std::string &text, std::vector<std::string> parts);
 

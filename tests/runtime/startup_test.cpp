@@ -17,11 +17,11 @@ static tdl_status init(const tdl_options &o, std::string *text = nullptr) {
     return s;
 }
 
-#define CHECK_FAILS(o, status, ...) \
-    do { \
-        std::string text_; \
-        CHECK(init(o, &text_) == status); \
-        CHECK(missing_part(text_, {__VA_ARGS__}) == ""); \
+#define CHECK_FAILS(o, status, ...)                                                                          \
+    do {                                                                                                     \
+        std::string text_;                                                                                   \
+        CHECK(init(o, &text_) == status);                                                                    \
+        CHECK(missing_part(text_, {__VA_ARGS__}) == "");                                                     \
     } while (0)
 
 TEST_CASE("options are checked") {
@@ -64,8 +64,10 @@ TEST_CASE("options are checked") {
 }
 
 TEST_CASE("environment is checked") {
-    const char *names[] = {"TDL_RANK", "TDL_RANKS", "TDL_SOCKET", "TDL_THREADS", "TDL_TIMEOUT_MS", "TDL_DEVICE", "TDL_CHAOS", "TDL_PLAN"};
-    auto with = [&](std::vector<std::pair<const char *, const char *>> values, tdl_status status, std::string part) {
+    const char *names[] = {"TDL_RANK",       "TDL_RANKS",  "TDL_SOCKET", "TDL_THREADS",
+                           "TDL_TIMEOUT_MS", "TDL_DEVICE", "TDL_CHAOS",  "TDL_PLAN"};
+    auto with = [&](std::vector<std::pair<const char *, const char *>> values, tdl_status status,
+                    std::string part) {
         for (const char *n : names) unsetenv(n);
         for (auto &[name, value] : values) setenv(name, value, 1);
         std::string text;
@@ -73,10 +75,16 @@ TEST_CASE("environment is checked") {
         CHECK(missing_part(text, {part}) == "");
         for (const char *n : names) unsetenv(n);
     };
-    with({{"TDL_RANK", "0"}, {"TDL_RANKS", "1"}, {"TDL_THREADS", "2"}, {"TDL_CHAOS", "7"}, {"TDL_DEVICE", "host"}}, TDL_OK, "");
+    with({{"TDL_RANK", "0"},
+          {"TDL_RANKS", "1"},
+          {"TDL_THREADS", "2"},
+          {"TDL_CHAOS", "7"},
+          {"TDL_DEVICE", "host"}},
+         TDL_OK, "");
     with({{"TDL_RANK", "0"}}, TDL_BAD_ARGUMENT, "TDL_RANK is set, but TDL_RANKS is not");
     with({{"TDL_RANKS", "2"}}, TDL_BAD_ARGUMENT, "TDL_RANKS is set, but TDL_RANK is not");
-    with({{"TDL_RANK", "2"}, {"TDL_RANKS", "2"}}, TDL_BAD_ARGUMENT, "TDL_RANK is `2`: an integer from 0 to 1");
+    with({{"TDL_RANK", "2"}, {"TDL_RANKS", "2"}}, TDL_BAD_ARGUMENT,
+         "TDL_RANK is `2`: an integer from 0 to 1");
     with({{"TDL_RANK", "x"}, {"TDL_RANKS", "2"}}, TDL_BAD_ARGUMENT, "TDL_RANK is `x`");
     with({{"TDL_RANK", "1"}, {"TDL_RANKS", "2"}}, TDL_BAD_ARGUMENT, "TDL_SOCKET");
     with({{"TDL_THREADS", "0"}}, TDL_BAD_ARGUMENT, "TDL_THREADS is `0`: an integer from 1 to 1024");
@@ -85,7 +93,9 @@ TEST_CASE("environment is checked") {
 }
 
 TEST_CASE("launchers' variables") {
-    struct Launcher { const char *rank, *ranks, *job; };
+    struct Launcher {
+        const char *rank, *ranks, *job;
+    };
     for (Launcher l : {Launcher{"TDL_RANK", "TDL_RANKS", "TDL_SOCKET"},
                        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_ess_base_jobid"},
                        {"PMI_RANK", "PMI_SIZE", nullptr},
@@ -128,7 +138,8 @@ static std::string warning(std::vector<std::pair<const char *, const char *>> va
 
 TEST_CASE("a launcher that does not say who this is: a loud word") {
     CHECK(warning({}) == "");
-    CHECK(missing_part(warning({{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}}), {"rank 0 of 1", "SLURM_NTASKS is 4", "tdlrun"}) == "");
+    CHECK(missing_part(warning({{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}}),
+                       {"rank 0 of 1", "SLURM_NTASKS is 4", "tdlrun"}) == "");
     CHECK(missing_part(warning({{"WORLD_SIZE", "8"}}), {"rank 0 of 1", "WORLD_SIZE is 8"}) == "");
 }
 
@@ -143,15 +154,21 @@ static int star_allgather(void *user, const void *mine, void *all, size_t bytes)
     auto at = [&](int r) { return static_cast<char *>(all) + static_cast<size_t>(r) * bytes; };
     size_t total = bytes * static_cast<size_t>(s->ranks);
     memcpy(at(s->rank), mine, bytes);
-    if (s->rank) return send(s->fds[0], mine, bytes, 0) < 0 || recv(s->fds[0], all, total, MSG_WAITALL) != static_cast<ssize_t>(total);
+    if (s->rank)
+        return send(s->fds[0], mine, bytes, 0) < 0 ||
+               recv(s->fds[0], all, total, MSG_WAITALL) != static_cast<ssize_t>(total);
     for (int r = 1; r < s->ranks; r++)
         if (recv(s->fds[static_cast<size_t>(r)], at(r), bytes, MSG_WAITALL) < 0) return 1;
     for (int r = 1; r < s->ranks; r++)
         if (send(s->fds[static_cast<size_t>(r)], all, total, 0) < 0) return 1;
     return 0;
 }
-static int star_barrier(void *) { return 0; }
-static int broken_allgather(void *, const void *, void *, size_t) { return 7; }
+static int star_barrier(void *) {
+    return 0;
+}
+static int broken_allgather(void *, const void *, void *, size_t) {
+    return 7;
+}
 
 TEST_CASE("start-up by callbacks") {
     constexpr int ranks = 4;
@@ -159,8 +176,10 @@ TEST_CASE("start-up by callbacks") {
     for (auto &p : pairs) REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, p) == 0);
     CHECK_BARE(Mode::processes, ranks, [&](Rank &me) -> std::string {
         Star star{me.rank, ranks, {}};
-        if (me.rank) star.fds = {pairs[me.rank][1]};
-        else for (auto &p : pairs) star.fds.push_back(p[0]);
+        if (me.rank)
+            star.fds = {pairs[me.rank][1]};
+        else
+            for (auto &p : pairs) star.fds.push_back(p[0]);
         tdl_startup u{me.rank, ranks, star_allgather, star_barrier, &star};
         tdl_options o{};
         o.startup = &u;
@@ -216,8 +235,10 @@ TEST_CASE("ranks that disagree") {
             EXPECT((s == TDL_MISMATCH || (what < 2 && (s == TDL_PEER_LOST || s == TDL_TIMEOUT))));
             std::string text = tdl_last_error(nullptr);
             if (me.rank == 0 && what == 0) EXPECT_TEXT(text, "two processes say that they are rank 1");
-            if (me.rank == 0 && what == 1) EXPECT_TEXT(text, "rank 0 was started as one of 3 ranks, rank 2 as one of 4");
-            if (me.rank == 0 && what == 2) EXPECT_TEXT(text, "plan (option `plan` or TDL_PLAN) is `` on rank 0, but `other` on rank 2");
+            if (me.rank == 0 && what == 1)
+                EXPECT_TEXT(text, "rank 0 was started as one of 3 ranks, rank 2 as one of 4");
+            if (me.rank == 0 && what == 2)
+                EXPECT_TEXT(text, "plan (option `plan` or TDL_PLAN) is `` on rank 0, but `other` on rank 2");
             return "";
         });
     }
@@ -230,7 +251,12 @@ TEST_CASE("a rank that dies during start-up") {
             a.sun_family = AF_UNIX;
             strcpy(a.sun_path + 1, me.options.socket);
             int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-            for (int i = 0; i < 1000 && connect(fd, reinterpret_cast<sockaddr *>(&a), static_cast<socklen_t>(sizeof(sa_family_t) + 1 + strlen(me.options.socket))); i++) usleep(1000);
+            for (int i = 0;
+                 i < 1000 &&
+                 connect(fd, reinterpret_cast<sockaddr *>(&a),
+                         static_cast<socklen_t>(sizeof(sa_family_t) + 1 + strlen(me.options.socket)));
+                 i++)
+                usleep(1000);
             _exit(0);
         }
         me.options.startup_timeout_ms = 500;

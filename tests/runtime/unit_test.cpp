@@ -3,8 +3,14 @@
 
 extern "C" {
 // launch.h is C11; this is the part of it under test.
-typedef struct tdli_region { uintptr_t base; int64_t bytes, row, period; int self; } tdli_region;
-typedef struct tdli_dim { int64_t extent, stride; } tdli_dim;
+typedef struct tdli_region {
+    uintptr_t base;
+    int64_t bytes, row, period;
+    int self;
+} tdli_region;
+typedef struct tdli_dim {
+    int64_t extent, stride;
+} tdli_dim;
 int tdli_region_of(const void *base, int64_t elem_bytes, tdli_dim *dims, int n, tdli_region *);
 int tdli_regions_overlap(const tdli_region *, const tdli_region *);
 }
@@ -17,7 +23,8 @@ int tdli_regions_overlap(const tdli_region *, const tdli_region *);
 
 TEST_CASE("statuses have names") {
     std::set<std::string> names;
-    for (int s = TDL_OK; s <= TDL_INTERNAL_ERROR; s++) names.insert(tdl_status_string(static_cast<tdl_status>(s)));
+    for (int s = TDL_OK; s <= TDL_INTERNAL_ERROR; s++)
+        names.insert(tdl_status_string(static_cast<tdl_status>(s)));
     CHECK(names.size() == TDL_INTERNAL_ERROR + 1);
     CHECK(names.count("unknown status") == 0);
     CHECK(std::string(tdl_status_string(static_cast<tdl_status>(99))) == "unknown status");
@@ -28,13 +35,18 @@ TEST_CASE("f16 and bf16: every value there and back, halfway cases to even") {
     for (uint32_t h = 0; h < 65536; h++) {
         auto bits = static_cast<uint16_t>(h);
         float f = tdl_f16_to_f32(bits), b = tdl_bf16_to_f32(bits);
-        if (std::isnan(f)) CHECK(std::isnan(tdl_f16_to_f32(tdl_f16_from_f32(f))));
-        else CHECK(tdl_f16_from_f32(f) == bits);
-        if (std::isnan(b)) CHECK(std::isnan(tdl_bf16_to_f32(tdl_bf16_from_f32(b))));
-        else CHECK(tdl_bf16_from_f32(b) == bits);
+        if (std::isnan(f))
+            CHECK(std::isnan(tdl_f16_to_f32(tdl_f16_from_f32(f))));
+        else
+            CHECK(tdl_f16_from_f32(f) == bits);
+        if (std::isnan(b))
+            CHECK(std::isnan(tdl_bf16_to_f32(tdl_bf16_from_f32(b))));
+        else
+            CHECK(tdl_bf16_from_f32(b) == bits);
         if ((h & 0x7c00) == 0x7c00) continue;
         // Between this value and the next in magnitude: exactly halfway, and a hair to either side.
-        float next = (h & 0x7fff) == 0x7bff ? std::copysign(65536.0f, f) : tdl_f16_to_f32(static_cast<uint16_t>(h + 1));
+        float next = (h & 0x7fff) == 0x7bff ? std::copysign(65536.0f, f)
+                                            : tdl_f16_to_f32(static_cast<uint16_t>(h + 1));
         float middle = f / 2 + next / 2;
         auto up = static_cast<uint16_t>(h + 1);
         CHECK(tdl_f16_from_f32(middle) == (h & 1 ? up : bits));
@@ -51,7 +63,8 @@ TEST_CASE("f16 and bf16: every value there and back, halfway cases to even") {
 TEST_CASE("blocks of a distributed extent cover it once") {
     for (int ranks : {1, 2, 3, 5, 8})
         CHECK_RANKS(Mode::threads, ranks, [](Rank &me) -> std::string {
-            for (int64_t extent : {int64_t{0}, int64_t{1}, int64_t{4}, int64_t{7}, int64_t{8}, int64_t{9}, int64_t{1000}, INT64_MAX}) {
+            for (int64_t extent : {int64_t{0}, int64_t{1}, int64_t{4}, int64_t{7}, int64_t{8}, int64_t{9},
+                                   int64_t{1000}, INT64_MAX}) {
                 int64_t begin, count, capacity;
                 EXPECT_OK(me, tdl_shard(me.ctx, extent, &begin, &count, &capacity));
                 int64_t block = extent / me.ranks + (extent % me.ranks != 0);
@@ -74,7 +87,8 @@ TEST_CASE("blocks of a distributed extent cover it once") {
         });
 }
 
-// Random small tensors against the set of bytes they touch: never a missed overlap; how often an unnecessary one.
+// Random small tensors against the set of bytes they touch: never a missed overlap; how often an unnecessary
+// one.
 TEST_CASE("overlap of regions against brute force") {
     std::mt19937 random(7);
     auto pick = [&](int n) { return static_cast<int64_t>(random() % static_cast<unsigned>(n)); };
@@ -83,7 +97,8 @@ TEST_CASE("overlap of regions against brute force") {
         for (tdli_dim d : dims) {
             std::multiset<uintptr_t> more;
             for (uintptr_t a : at)
-                for (int64_t i = 0; i < d.extent; i++) more.insert(a + static_cast<uintptr_t>(i * d.stride * elem));
+                for (int64_t i = 0; i < d.extent; i++)
+                    more.insert(a + static_cast<uintptr_t>(i * d.stride * elem));
             at = more;
         }
         std::set<uintptr_t> bytes;
@@ -104,7 +119,8 @@ TEST_CASE("overlap of regions against brute force") {
             bool self;
             bytes[k] = bytes_of(base, dims, elem, self);
             std::vector<tdli_dim> copy = dims;
-            CHECK(tdli_region_of(reinterpret_cast<void *>(base), elem, copy.data(), static_cast<int>(copy.size()), &regions[k]));
+            CHECK(tdli_region_of(reinterpret_cast<void *>(base), elem, copy.data(),
+                                 static_cast<int>(copy.size()), &regions[k]));
             if (self) CHECK(regions[k].self);
             CHECK(base + static_cast<uintptr_t>(regions[k].bytes) == *bytes[k].rbegin() + 1);
         }
@@ -112,8 +128,10 @@ TEST_CASE("overlap of regions against brute force") {
         for (uintptr_t b : bytes[0]) shared |= bytes[1].count(b) != 0;
         int said = tdli_regions_overlap(&regions[0], &regions[1]);
         CHECK(said == tdli_regions_overlap(&regions[1], &regions[0]));
-        if (shared) CHECK(said);
-        else apart++, cautious += said;
+        if (shared)
+            CHECK(said);
+        else
+            apart++, cautious += said;
     }
     MESSAGE(cautious << " of " << apart << " disjoint random pairs are taken for overlapping");
 }
