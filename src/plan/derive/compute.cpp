@@ -1,7 +1,7 @@
 #include "plan/derive/compute.h"
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <unordered_set>
 
 namespace tdl::plan {
 
@@ -194,8 +194,18 @@ void PhaseTask::copyInto(Builder &to, const Op &op, const Targets &t) {
     for (auto &r : op.results) map[r.get()] = copy->addResult(r->type, r->hint);
 }
 
+namespace {
+/// Ranges of the header that the phase has no use for.
+void dropUnused(Block &task) {
+    std::unordered_set<const Value *> used;
+    walk(task, [&](const Op &op) { used.insert(op.operands.begin(), op.operands.end()); });
+    std::erase_if(task.ops, [&](auto &op) { return op->kind == OpKind::RangeOp && !used.contains(op->result()); });
+}
+} // namespace
+
 void PhaseTask::close() {
     for (Block *b = &out->block(); b != task_->op->blocks[0].get(); b = b->parent->parent) Builder(*b).op(OpKind::Yield, stage.loc);
+    dropUnused(*task_->op->blocks[0]);
     w.close(*task_);
 }
 
