@@ -12,7 +12,9 @@ using namespace ir;
 namespace {
 
 /// The rank whose memory an access touches.
-Expr rankOf(const KernelLowering &k, const Op &op) { return op.has("at") ? k.fold(op.expr("at")) : plan::thisRank(); }
+Expr rankOf(const KernelLowering &k, const Op &op) {
+    return op.has("at") ? k.fold(op.expr("at")) : plan::thisRank();
+}
 
 /// Can be shown: no index of the range lies outside.
 bool inside(const RangeOf &r, const Expr &lo, const Expr &hi) {
@@ -33,16 +35,18 @@ void TaskLowering::collectStorage(const Block &b) {
             if (!known) {
                 const Memory &m = kernel.memories.at(memory);
                 Storage s{memory, rank, nullptr, {}};
-                s.base = emit.build.make(OpKind::Base, {}, {m.decl, emit.value(rank)}, Type::of(TypeKind::Ptr, m.decl->type.elem),
-                                         {}, m.decl->hint + "_base");
+                s.base =
+                    emit.build.make(OpKind::Base, {}, {m.decl, emit.value(rank)},
+                                    Type::of(TypeKind::Ptr, m.decl->type.elem), {}, m.decl->hint + "_base");
                 Expr dense = 1;
                 for (size_t i = m.dims.size(); i-- > 0;) {
                     s.strides.insert(s.strides.begin(), dense);
                     dense = m.dims[i] * dense;
                 }
                 for (size_t i = 0; m.tensor && i + 1 < m.dims.size(); ++i)
-                    s.strides[i] = emit.build.make(OpKind::Stride, {}, {m.decl}, Type::scalar(Elem::I64),
-                                                   {{"dim", static_cast<int64_t>(i)}}, m.decl->hint + "_stride");
+                    s.strides[i] =
+                        emit.build.make(OpKind::Stride, {}, {m.decl}, Type::scalar(Elem::I64),
+                                        {{"dim", static_cast<int64_t>(i)}}, m.decl->hint + "_stride");
                 storages.push_back(std::move(s));
             }
         }
@@ -86,7 +90,8 @@ std::optional<TaskLowering::Place> TaskLowering::place(const Op &op, size_t memo
         if (clips) p.guard = emit.both(p.guard, emit.within(x, m.lo[d], m.hi[d]));
     }
     p.ptr = s.base;
-    if (!offset.isConst(0)) p.ptr = emit.build.make(OpKind::At, {}, {s.base, emit.value(offset)}, s.base->type);
+    if (!offset.isConst(0))
+        p.ptr = emit.build.make(OpKind::At, {}, {s.base, emit.value(offset)}, s.base->type);
     return p;
 }
 

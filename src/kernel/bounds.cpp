@@ -12,20 +12,22 @@ namespace tdl::kernel {
 using namespace ir;
 namespace {
 
-using Monomial = std::vector<std::string>;  // texts of its atoms, sorted
+using Monomial = std::vector<std::string>; // texts of its atoms, sorted
 struct Poly {
-    std::map<Monomial, int64_t> terms;      // no zeros; the empty product is the constant
+    std::map<Monomial, int64_t> terms; // no zeros; the empty product is the constant
     std::map<std::string, Expr> atoms;
 };
 
-constexpr int kSteps = 200;                 // a limit of work, for expressions nobody writes
+constexpr int kSteps = 200; // a limit of work, for expressions nobody writes
 constexpr size_t kTerms = 64;
 
 void add(Poly &p, const Poly &q, int64_t factor) {
     for (auto &[m, c] : q.terms) {
         int64_t sum = apply(ExprKind::Add, p.terms[m], apply(ExprKind::Mul, c, factor));
-        if (sum) p.terms[m] = sum;
-        else p.terms.erase(m);
+        if (sum)
+            p.terms[m] = sum;
+        else
+            p.terms.erase(m);
     }
     p.atoms.insert(q.atoms.begin(), q.atoms.end());
 }
@@ -132,7 +134,8 @@ private:
     /// a is max(c, ..) and b a constant of at most c.
     static bool covers(const Expr &a, const Expr &b) {
         if (!b.isConst() || a.kind() != ExprKind::Max) return false;
-        return (a.lhs().isConst() && a.lhs().value() >= b.value()) || (a.rhs().isConst() && a.rhs().value() >= b.value());
+        return (a.lhs().isConst() && a.lhs().value() >= b.value()) ||
+               (a.rhs().isConst() && a.rhs().value() >= b.value());
     }
     static std::optional<Expr> greater(const std::optional<Expr> &a, const std::optional<Expr> &b) {
         if (!a || !b) return std::nullopt;

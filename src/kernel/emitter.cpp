@@ -25,7 +25,8 @@ Num Emitter::add(const Num &a, const Num &b) {
 }
 Num Emitter::sub(const Num &a, const Num &b) {
     if (b.isConst(0)) return a;
-    if (b.isExpr() && b.expr.isConst() && b.expr.value() < 0) return add(a, Num(apply(ExprKind::Sub, 0, b.expr.value())));
+    if (b.isExpr() && b.expr.isConst() && b.expr.value() < 0)
+        return add(a, Num(apply(ExprKind::Sub, 0, b.expr.value())));
     return binary(ExprKind::Sub, OpKind::Sub, a, b);
 }
 Num Emitter::mul(const Num &a, const Num &b) {
@@ -34,8 +35,12 @@ Num Emitter::mul(const Num &a, const Num &b) {
     if (b.isConst(1)) return a;
     return binary(ExprKind::Mul, OpKind::Mul, a, b);
 }
-Num Emitter::min(const Num &a, const Num &b) { return binary(ExprKind::Min, OpKind::Min, a, b); }
-Num Emitter::max(const Num &a, const Num &b) { return binary(ExprKind::Max, OpKind::Max, a, b); }
+Num Emitter::min(const Num &a, const Num &b) {
+    return binary(ExprKind::Min, OpKind::Min, a, b);
+}
+Num Emitter::max(const Num &a, const Num &b) {
+    return binary(ExprKind::Max, OpKind::Max, a, b);
+}
 
 Value *Emitter::within(const Num &x, const Num &lo, const Num &hi) {
     Value *v = value(x), *l = value(lo), *h = value(hi);

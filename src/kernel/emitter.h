@@ -13,7 +13,7 @@ struct Num {
     Num(int n) : expr(n) {}
     Num(ir::Value *v) : value(v) {}
     ir::Expr expr;
-    ir::Value *value = nullptr;         // if set, expr means nothing
+    ir::Value *value = nullptr; // if set, expr means nothing
     bool isExpr() const { return !value; }
     bool isConst(int64_t n) const { return isExpr() && expr.isConst(n); }
 };
@@ -37,7 +37,9 @@ public:
     /// Emits into `b` until the guard ends; what was made there is not used behind it.
     class Nested {
     public:
-        Nested(Emitter &e, ir::Block &b) : emitter(e), outer(e.build.block()), mark(e.made.size()) { e.build.setBlock(b); }
+        Nested(Emitter &e, ir::Block &b) : emitter(e), outer(e.build.block()), mark(e.made.size()) {
+            e.build.setBlock(b);
+        }
         ~Nested() {
             emitter.build.setBlock(outer);
             emitter.made.resize(mark);

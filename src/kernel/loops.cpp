@@ -23,7 +23,8 @@ std::optional<Expr> TaskLowering::capOf(const Num &lo, const Num &hi) const {
 void TaskLowering::define(const Value *range, Num lo, Num hi, std::optional<Expr> cap, Loc loc) {
     const std::string &axis = range->type.axes[0];
     Value *l = emit.value(lo), *h = emit.value(hi);
-    Value *span = emit.build.make(OpKind::Span, loc, {l, h}, range->type, {{"axis", Name{axis}}}, range->hint.empty() ? axis : range->hint);
+    Value *span = emit.build.make(OpKind::Span, loc, {l, h}, range->type, {{"axis", Name{axis}}},
+                                  range->hint.empty() ? axis : range->hint);
     if (cap) span->def->set("cap", *cap);
     ranges.emplace(range, RangeOf{span, lo, hi, 0});
 }
@@ -55,8 +56,10 @@ std::pair<Num, Num> TaskLowering::loopBounds(const Op &op) {
         lo = emit.max(lo, from);
         hi = emit.min(hi, to);
     };
-    if (op.has("slice")) cut(number(op.operands[0]), number(op.operands[1]));
-    else if (l.sliced) cut(kernel.fold(l.lo), kernel.fold(l.hi));
+    if (op.has("slice"))
+        cut(number(op.operands[0]), number(op.operands[1]));
+    else if (l.sliced)
+        cut(kernel.fold(l.lo), kernel.fold(l.hi));
     return {lo, hi};
 }
 

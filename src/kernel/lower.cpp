@@ -73,14 +73,16 @@ void KernelLowering::tensor(const Op &op, Builder &build) {
         m.hi.push_back(d.dist ? blockEnd(e, rank) : e);
     }
     if (op.name("mode") == "local") {
-        m.decl = build.make(OpKind::Buffer, op.loc, {}, Type::of(TypeKind::Buffer, op.result()->type.elem),
-                            {{"name", Name{op.name()}}, {"scope", Name{"rank"}}, {"dims", m.dims}, {"origin", m.origin}},
-                            op.result()->hint);
+        m.decl = build.make(
+            OpKind::Buffer, op.loc, {}, Type::of(TypeKind::Buffer, op.result()->type.elem),
+            {{"name", Name{op.name()}}, {"scope", Name{"rank"}}, {"dims", m.dims}, {"origin", m.origin}},
+            op.result()->hint);
     } else {
         m.tensor = true;
         std::vector<Dim> dims;
         for (const Dim &d : op.dims()) dims.push_back({fold(d.extent), d.dist});
-        Op *copy = build.op(OpKind::Tensor, op.loc, {}, {{"name", Name{op.name()}}, {"mode", Name{op.name("mode")}}, {"dims", dims}});
+        Op *copy = build.op(OpKind::Tensor, op.loc, {},
+                            {{"name", Name{op.name()}}, {"mode", Name{op.name("mode")}}, {"dims", dims}});
         if (op.has("uniform")) copy->set("uniform", Flag{});
         m.decl = copy->addResult(op.result()->type, op.result()->hint);
     }
@@ -98,7 +100,10 @@ void KernelLowering::buffer(const Op &op, Builder &build) {
     }
     m.dist.assign(m.dims.size(), false);
     m.decl = build.make(OpKind::Buffer, op.loc, {}, op.result()->type,
-                        {{"name", Name{op.name()}}, {"scope", Name{op.name("scope")}}, {"dims", m.dims}, {"origin", m.origin}},
+                        {{"name", Name{op.name()}},
+                         {"scope", Name{op.name("scope")}},
+                         {"dims", m.dims},
+                         {"origin", m.origin}},
                         op.result()->hint);
     memories.emplace(op.result(), std::move(m));
 }

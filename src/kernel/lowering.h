@@ -9,12 +9,12 @@ namespace tdl::kernel {
 
 /// How the elements of a tensor or buffer lie.
 struct Memory {
-    ir::Value *decl = nullptr;      // in the kernel IR
-    bool tensor = false;            // an argument: strides are known at launch. Otherwise dense
-    std::vector<ir::Expr> dims;     // dense: its dimensions
-    std::vector<ir::Expr> origin;   // global index of the first element of a rank's storage; `rank` is that rank
-    std::vector<ir::Expr> lo, hi;   // global indices that exist here
-    std::vector<bool> dist;         // dimensions of which this rank has a block
+    ir::Value *decl = nullptr;    // in the kernel IR
+    bool tensor = false;          // an argument: strides are known at launch. Otherwise dense
+    std::vector<ir::Expr> dims;   // dense: its dimensions
+    std::vector<ir::Expr> origin; // global index of the first element here; `rank` is the rank whose it is
+    std::vector<ir::Expr> lo, hi; // global indices that exist here
+    std::vector<bool> dist;       // dimensions of which this rank has a block
 };
 
 /// A range of the plan: the indices of a span, moved by `shift`.
@@ -33,7 +33,7 @@ public:
     const ir::Op &plan;
     ir::Module &module;
     Diagnostics &diags;
-    std::unordered_map<const ir::Value *, ir::Value *> values;  // params, flags, joins
+    std::unordered_map<const ir::Value *, ir::Value *> values; // params, flags, joins
     std::unordered_map<const ir::Value *, Memory> memories;
     std::vector<const ir::Op *> tasks;
     std::unordered_map<const ir::Value *, std::set<size_t>> completed; // before a wait for a flag or join
@@ -51,7 +51,8 @@ private:
 
 class TaskLowering {
 public:
-    TaskLowering(KernelLowering &k, size_t i, ir::Block &b) : kernel(k), index(i), task(*k.tasks[i]), emit(b) {}
+    TaskLowering(KernelLowering &k, size_t i, ir::Block &b)
+        : kernel(k), index(i), task(*k.tasks[i]), emit(b) {}
     void run();
 
 private:
@@ -78,7 +79,7 @@ private:
     Emitter emit;
     std::vector<Token> tokens;
     std::vector<Storage> storages;
-    std::unordered_map<const ir::Value *, Num> values;          // tiles and scalars
+    std::unordered_map<const ir::Value *, Num> values; // tiles and scalars
     std::unordered_map<const ir::Value *, RangeOf> ranges;
 
     Loc locOf(const ir::Op &op) const { return op.loc.valid() ? op.loc : task.loc; }

@@ -12,11 +12,11 @@ namespace tdl::kernel {
 /// The synchronisation of one task or program: flags and joins by the values that declare them.
 struct TaskSync {
     struct Signal {
-        const ir::Value *to;                    // flag or join
-        const ir::Value *behind;                // the join in whose completion it happens; null: the task itself
+        const ir::Value *to;     // flag or join
+        const ir::Value *behind; // the join in whose completion it happens; null: the task itself
     };
-    std::vector<const ir::Value *> waits;       // but for `done` flags: those speak of earlier launches
-    std::vector<Signal> signals;                // notifies and arrivals
+    std::vector<const ir::Value *> waits; // but for `done` flags: those speak of earlier launches
+    std::vector<Signal> signals;          // notifies and arrivals
 };
 
 /// For each flag and join: the tasks, by index, that are complete when a wait for it has returned.

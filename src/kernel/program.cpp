@@ -45,7 +45,8 @@ void TaskLowering::operation(const Op &op) {
     case OpKind::Index: {
         const RangeOf &r = ranges.at(op.operands[0]);
         Value *v = emit.build.make(OpKind::Index, locOf(op), {r.span}, op.result()->type);
-        if (!r.shift.isConst(0)) v = emit.build.make(OpKind::Add, locOf(op), {v, emit.value(r.shift)}, op.result()->type);
+        if (!r.shift.isConst(0))
+            v = emit.build.make(OpKind::Add, locOf(op), {v, emit.value(r.shift)}, op.result()->type);
         values.emplace(op.result(), v);
         return;
     }
@@ -72,15 +73,17 @@ void TaskLowering::wait(const Op &op) {
     bool flag = op.kind == OpKind::Wait;
     Value *a = emit.value(kernel.fold(op.expr(flag ? "from" : "index")));
     Value *b = emit.value(kernel.fold(op.expr(flag ? "count" : "total")));
-    Value *token = emit.build.make(flag ? OpKind::Acquire : OpKind::AcquireJoin, locOf(op), {use(op.operands[0]), a, b},
-                                   Type::of(TypeKind::Token), {{"scope", Name{flag ? "system" : "device"}}},
-                                   op.operands[0]->hint + "_seen");
+    Value *token =
+        emit.build.make(flag ? OpKind::Acquire : OpKind::AcquireJoin, locOf(op), {use(op.operands[0]), a, b},
+                        Type::of(TypeKind::Token), {{"scope", Name{flag ? "system" : "device"}}},
+                        op.operands[0]->hint + "_seen");
     tokens.push_back({&op, token});
 }
 
 void TaskLowering::arrive(const Op &op) {
     Value *i = emit.value(kernel.fold(op.expr("index"))), *total = emit.value(kernel.fold(op.expr("total")));
-    Op *made = emit.build.op(OpKind::ArriveJoin, locOf(op), {use(op.operands[0]), i, total}, {{"scope", Name{"device"}}});
+    Op *made = emit.build.op(OpKind::ArriveJoin, locOf(op), {use(op.operands[0]), i, total},
+                             {{"scope", Name{"device"}}});
     Value *last = made->addResult(Type::scalar(Elem::Bool), "last");
     if (op.blocks.empty() || op.body().ops.empty()) return;
     Op *then = emit.build.op(OpKind::If, locOf(op), {last});
@@ -89,9 +92,11 @@ void TaskLowering::arrive(const Op &op) {
 }
 
 void TaskLowering::notify(const Op &op) {
-    Num to = kernel.fold(op.expr("to")), count = kernel.fold(op.expr("count")), word = kernel.fold(op.expr("index"));
+    Num to = kernel.fold(op.expr("to")), count = kernel.fold(op.expr("count")),
+        word = kernel.fold(op.expr("index"));
     auto release = [&](Value *peer) {
-        emit.build.op(OpKind::Release, locOf(op), {use(op.operands[0]), peer, emit.value(word)}, {{"scope", Name{"system"}}});
+        emit.build.op(OpKind::Release, locOf(op), {use(op.operands[0]), peer, emit.value(word)},
+                      {{"scope", Name{"system"}}});
     };
     if (count.isConst(1)) return release(emit.value(to));
     emit.value(word); // outside of the loop

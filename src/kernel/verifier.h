@@ -15,7 +15,7 @@ public:
 private:
     struct Program {
         const ir::Op *op;
-        std::vector<const ir::Op *> reads, writes;  // the operations
+        std::vector<const ir::Op *> reads, writes; // the operations
         TaskSync sync;
     };
 
@@ -29,12 +29,15 @@ private:
         ok = false;
         diags.report(ir::placeOf(op), kind, std::forward<A>(args)...);
     }
-    void wrong(const ir::Op &op, std::string why) { fail(op, Diag::KernelOperand, op.info().text, std::move(why)); }
+    void wrong(const ir::Op &op, std::string why) {
+        fail(op, Diag::KernelOperand, op.info().text, std::move(why));
+    }
 
     // verify.cpp
     void declaration(const ir::Op &);
     void program(const ir::Op &);
-    void block(const ir::Block &, std::unordered_set<std::string> &axes, const std::vector<std::string> &coords);
+    void block(const ir::Block &, std::unordered_set<std::string> &axes,
+               const std::vector<std::string> &coords);
     void axesOf(const ir::Op &, const std::unordered_set<std::string> &inScope);
     /// Every symbol is a size, `ranks`, or one of `more`.
     void names(const ir::Op &, const ir::Expr &, const std::vector<std::string> &more);
@@ -52,7 +55,9 @@ private:
 /// What `base` an address goes back to; null if to none.
 const ir::Op *baseOf(const ir::Value *ptr);
 /// The address of a read or write.
-inline const ir::Value *addressOf(const ir::Op &access) { return access.operands[access.kind == ir::OpKind::Write ? 1 : 0]; }
+inline const ir::Value *addressOf(const ir::Op &access) {
+    return access.operands[access.kind == ir::OpKind::Write ? 1 : 0];
+}
 /// The base is of the executing rank's own memory.
 bool isOwn(const ir::Op &base);
 

@@ -20,8 +20,8 @@ bool verify(const Module &module, Diagnostics &diags) {
 
 namespace {
 bool isDeclaration(OpKind k) {
-    return k == OpKind::Tensor || k == OpKind::Param || k == OpKind::Require || k == OpKind::Buffer || k == OpKind::Flag ||
-           k == OpKind::Join;
+    return k == OpKind::Tensor || k == OpKind::Param || k == OpKind::Require || k == OpKind::Buffer ||
+           k == OpKind::Flag || k == OpKind::Join;
 }
 bool oneOf(const std::string &s, std::initializer_list<std::string_view> list) {
     return std::find(list.begin(), list.end(), s) != list.end();
@@ -33,10 +33,14 @@ bool KernVerifier::run() {
         if (!sizes.insert(s).second || !declared.insert(s).second) fail(kern, Diag::KernelDeclaredTwice, s);
     for (auto &op : kern.body().ops) {
         bool decl = isDeclaration(op->kind);
-        if (!decl && op->kind != OpKind::Program) fail(*op, Diag::KernelPlace, op->info().text, "beside programs");
-        else if (decl && !programs.empty()) fail(*op, Diag::KernelPlace, op->info().text, "behind the first program");
-        else if (decl) declaration(*op);
-        else program(*op);
+        if (!decl && op->kind != OpKind::Program)
+            fail(*op, Diag::KernelPlace, op->info().text, "beside programs");
+        else if (decl && !programs.empty())
+            fail(*op, Diag::KernelPlace, op->info().text, "behind the first program");
+        else if (decl)
+            declaration(*op);
+        else
+            program(*op);
     }
     if (ok) tokens(); // relies on all of the above
     return ok;
@@ -51,7 +55,8 @@ void KernVerifier::declaration(const Op &op) {
     case OpKind::Tensor:
         declare(oneOf(op.name("mode"), {"in", "out", "inout"}), "is an argument: `in`, `out` or `inout`");
         declare(op.result()->type.kind == TypeKind::Tensor, "has the type of a tensor");
-        declare(std::count_if(op.dims().begin(), op.dims().end(), [](const Dim &d) { return d.dist; }) <= (op.has("uniform") ? 0 : 1),
+        declare(std::count_if(op.dims().begin(), op.dims().end(), [](const Dim &d) { return d.dist; }) <=
+                    (op.has("uniform") ? 0 : 1),
                 "has at most one distributed dimension, none if it is uniform");
         break;
     case OpKind::Param: declare(op.result()->type.isScalar(), "is a scalar"); break;
@@ -62,7 +67,8 @@ void KernVerifier::declaration(const Op &op) {
         break;
     case OpKind::Flag:
         declare(oneOf(op.name("kind"), {"data", "done"}), "is a `data` or `done` flag");
-        declare(op.name("kind") != "done" || op.expr("words").isSym("ranks"), "has `ranks` words, one per rank");
+        declare(op.name("kind") != "done" || op.expr("words").isSym("ranks"),
+                "has `ranks` words, one per rank");
         declare(op.result()->type.kind == TypeKind::Flag, "has the type of a flag");
         break;
     case OpKind::Join: declare(op.result()->type.kind == TypeKind::Join, "has the type of a join"); break;
@@ -74,10 +80,13 @@ void KernVerifier::declaration(const Op &op) {
 void KernVerifier::program(const Op &op) {
     const auto &coords = op.names("coords");
     if (coords.size() != op.exprs("counts").size())
-        fail(op, Diag::KernelProgram, op.symbol, fmt::format("{} coordinates but {} counts", coords.size(), op.exprs("counts").size()));
-    for (size_t i = 0; i < coords.size(); ++i)
-        if (sizes.contains(coords[i]) || std::find(coords.begin(), coords.begin() + static_cast<int64_t>(i), coords[i]) != coords.begin() + static_cast<int64_t>(i))
-            fail(op, Diag::KernelProgram, op.symbol, fmt::format("coordinate `{}` has a name that is taken", coords[i]));
+        fail(op, Diag::KernelProgram, op.symbol,
+             fmt::format("{} coordinates but {} counts", coords.size(), op.exprs("counts").size()));
+    std::unordered_set<std::string> taken = sizes;
+    for (const std::string &c : coords)
+        if (!taken.insert(c).second)
+            fail(op, Diag::KernelProgram, op.symbol,
+                 fmt::format("coordinate `{}` has a name that is taken", c));
     if (!op.body().args.empty()) fail(op, Diag::KernelProgram, op.symbol, "block arguments are for loops");
     exprNames(op, {});
     std::unordered_set<std::string> axes;
@@ -87,18 +96,23 @@ void KernVerifier::program(const Op &op) {
     if (ok) collect(op.body(), nullptr, programs.back(), signalled); // relies on sound operands
 }
 
-void KernVerifier::block(const Block &b, std::unordered_set<std::string> &axes, const std::vector<std::string> &coords) {
+void KernVerifier::block(const Block &b, std::unordered_set<std::string> &axes,
+                         const std::vector<std::string> &coords) {
     std::vector<std::string> added;
     for (auto &op : b.ops) {
-        bool yieldBehind = op->kind == OpKind::Yield && (!b.parent || b.parent->kind != OpKind::Loop || op != b.ops.back());
+        bool yieldBehind =
+            op->kind == OpKind::Yield && (!b.parent || b.parent->kind != OpKind::Loop || op != b.ops.back());
         if (isDeclaration(op->kind) || op->kind == OpKind::Program || op->kind == OpKind::Kern || yieldBehind)
-            fail(*op, Diag::KernelPlace, op->info().text, yieldBehind ? "anywhere but at the end of a loop" : "in a program");
+            fail(*op, Diag::KernelPlace, op->info().text,
+                 yieldBehind ? "anywhere but at the end of a loop" : "in a program");
         exprNames(*op, coords);
         operands(*op);
         if (op->kind == OpKind::Span) {
             const std::string &axis = op->name("axis");
-            if (axes.insert(axis).second) added.push_back(axis);
-            else fail(*op, Diag::KernelTwoSpans, axis);
+            if (axes.insert(axis).second)
+                added.push_back(axis);
+            else
+                fail(*op, Diag::KernelTwoSpans, axis);
         }
         axesOf(*op, axes);
         for (auto &inner : op->blocks) block(*inner, axes, coords);

@@ -4,7 +4,8 @@
 namespace tdl::kernel {
 using namespace ir;
 namespace {
-const Type kI64 = Type::scalar(Elem::I64), kBool = Type::scalar(Elem::Bool), kToken = Type::of(TypeKind::Token);
+const Type kI64 = Type::scalar(Elem::I64), kBool = Type::scalar(Elem::Bool),
+           kToken = Type::of(TypeKind::Token);
 }
 
 const Op *baseOf(const Value *ptr) {
@@ -28,19 +29,22 @@ void KernVerifier::operands(const Op &op) {
         want(0, op.operands[0]->type.kind == k && (k == TypeKind::Ptr || op.operands[0]->def), what);
     };
     auto gives = [&](const Type &t) {
-        if (op.result()->type != t) wrong(op, fmt::format("gives a {}, not a {}", t.str(), op.result()->type.str()));
+        if (op.result()->type != t)
+            wrong(op, fmt::format("gives a {}, not a {}", t.str(), op.result()->type.str()));
     };
     switch (op.kind) {
     case OpKind::Span: return integers(0);
     case OpKind::Loop:
-        if (op.body().args.empty() || op.body().args[0]->type != kI64) wrong(op, "block argument 0 should be its index, an i64");
+        if (op.body().args.empty() || op.body().args[0]->type != kI64)
+            wrong(op, "block argument 0 should be its index, an i64");
         for (size_t i = 3; i < op.operands.size(); ++i) want(i, op.operands[i]->type.isTile(), "a tile");
         return;
     case OpKind::Base: return base(op);
     case OpKind::Stride: {
         first(TypeKind::Tensor, "a tensor");
         const Op *t = op.operands[0]->def;
-        if (t && t->kind == OpKind::Tensor && (op.integer("dim") < 0 || op.integer("dim") >= static_cast<int64_t>(t->dims().size())))
+        if (t && t->kind == OpKind::Tensor &&
+            (op.integer("dim") < 0 || op.integer("dim") >= static_cast<int64_t>(t->dims().size())))
             wrong(op, fmt::format("`{}` has no dimension {}", t->name(), op.integer("dim")));
         return gives(kI64);
     }
@@ -59,9 +63,7 @@ void KernVerifier::operands(const Op &op) {
         first(TypeKind::Join, "a join");
         integers(1);
         return gives(op.kind == OpKind::ArriveJoin ? kBool : kToken);
-    case OpKind::Release:
-        first(TypeKind::Flag, "a flag");
-        return integers(1);
+    case OpKind::Release: first(TypeKind::Flag, "a flag"); return integers(1);
     default: return;
     }
 }
@@ -70,7 +72,8 @@ void KernVerifier::base(const Op &op) {
     const Value *memory = op.operands[0];
     if (!memory->def || (memory->type.kind != TypeKind::Tensor && memory->type.kind != TypeKind::Buffer))
         return wrong(op, fmt::format("operand 0 is a {}, not a tensor or buffer", memory->type.str()));
-    if (op.operands[1]->type != kI64) return wrong(op, fmt::format("operand 1 is a {}, not an i64", op.operands[1]->type.str()));
+    if (op.operands[1]->type != kI64)
+        return wrong(op, fmt::format("operand 1 is a {}, not an i64", op.operands[1]->type.str()));
     if (op.result()->type != Type::of(TypeKind::Ptr, memory->type.elem))
         return wrong(op, fmt::format("gives a {}", Type::of(TypeKind::Ptr, memory->type.elem).str()));
     bool shared = memory->def->kind == OpKind::Buffer && memory->def->name("scope") == "protocol";
@@ -89,7 +92,8 @@ void KernVerifier::access(const Op &op) {
                 return false;
             }
             if (!good(op.operands[next]->type)) {
-                wrong(op, fmt::format("operand {} is a {}, but there stands {}", next, op.operands[next]->type.str(), what));
+                wrong(op, fmt::format("operand {} is a {}, but there stands {}", next,
+                                      op.operands[next]->type.str(), what));
                 return false;
             }
         }
@@ -97,22 +101,31 @@ void KernVerifier::access(const Op &op) {
     };
     auto integer = [](const Type &t) { return t == kI64; };
     if (!tile.isTile()) return wrong(op, "moves tiles");
-    if (!take(1, [&](const Type &t) { return t == Type::of(TypeKind::Ptr, tile.elem); },
-              fmt::format("an address of {}", elemName(tile.elem)))) return;
+    if (!take(
+            1, [&](const Type &t) { return t == Type::of(TypeKind::Ptr, tile.elem); },
+            fmt::format("an address of {}", elemName(tile.elem))))
+        return;
     if (!baseOf(op.operands[next - 1])) return wrong(op, "the address goes back to no `base`");
     if (!take(tile.axes.size(), integer, "a stride per axis, an i64")) return;
     if (op.has("clip")) {
         for (const std::string &a : op.names("clip"))
             if (!tile.hasAxis(a)) wrong(op, fmt::format("clips axis `{}`, which {} has not", a, tile.str()));
-        if (!take(2 * op.names("clip").size(), integer, "low and high of a clipped axis, an i64 each")) return;
+        if (!take(2 * op.names("clip").size(), integer, "low and high of a clipped axis, an i64 each"))
+            return;
     }
     if (op.has("guard") && !take(1, [](const Type &t) { return t == kBool; }, "the guard, a bool")) return;
-    if (!write && (op.has("clip") || op.has("guard")) && !op.has("or")) return wrong(op, "needs a value (`or`) for what it does not read");
-    if (!write && op.has("or") && !take(1, [&](const Type &t) {
-            bool within = t.isTile() && t.elem == tile.elem;
-            for (const std::string &a : t.axes) within &= tile.hasAxis(a);
-            return within;
-        }, "the value outside")) return;
+    if (!write && (op.has("clip") || op.has("guard")) && !op.has("or"))
+        return wrong(op, "needs a value (`or`) for what it does not read");
+    if (!write && op.has("or") &&
+        !take(
+            1,
+            [&](const Type &t) {
+                bool within = t.isTile() && t.elem == tile.elem;
+                for (const std::string &a : t.axes) within &= tile.hasAxis(a);
+                return within;
+            },
+            "the value outside"))
+        return;
     take(op.operands.size() - next, [](const Type &t) { return t == kToken; }, "a token");
 }
 

@@ -47,11 +47,14 @@ void KernVerifier::signal(const Op &op) {
     if (op.name("scope") != scope) fail(op, Diag::KernelScope, op.info().text, scope, op.name("scope"));
     if (op.kind != OpKind::ArriveJoin && op.kind != OpKind::Release) return;
     const Op *outer = op.parent->parent;
-    if (op.kind == OpKind::Release && outer->kind == OpKind::Loop) outer = outer->parent->parent; // over peers
-    bool completed = outer->kind == OpKind::If && outer->operands[0]->def && outer->operands[0]->def->kind == OpKind::ArriveJoin;
+    if (op.kind == OpKind::Release && outer->kind == OpKind::Loop)
+        outer = outer->parent->parent; // over peers
+    bool completed = outer->kind == OpKind::If && outer->operands[0]->def &&
+                     outer->operands[0]->def->kind == OpKind::ArriveJoin;
     if (completed || (op.kind == OpKind::ArriveJoin && outer->kind == OpKind::Program)) return;
     fail(op, Diag::KernelSignalPlace, op.info().text,
-         op.kind == OpKind::Release ? "stands where an `arrive_join` has completed its total" : "happens once per ticket");
+         op.kind == OpKind::Release ? "stands where an `arrive_join` has completed its total"
+                                    : "happens once per ticket");
 }
 
 void KernVerifier::tokens() {
@@ -65,7 +68,8 @@ void KernVerifier::tokens() {
             if (memory->type.kind != TypeKind::Buffer) continue;
             std::set<size_t> seen;
             for (const Value *v : read->operands)
-                if (v->type.kind == TypeKind::Token) seen.insert(completed[v->def->operands[0]].begin(), completed[v->def->operands[0]].end());
+                if (v->type.kind == TypeKind::Token)
+                    seen.insert(completed[v->def->operands[0]].begin(), completed[v->def->operands[0]].end());
             for (size_t w = 0; w < programs.size(); ++w) {
                 // Who writes later, does so for other reads.
                 if (programs[w].op->integer("level") >= p.op->integer("level") || seen.contains(w)) continue;
@@ -81,7 +85,8 @@ void KernVerifier::tokens() {
             if (isOwn(*base)) continue;
             bool done = false;
             for (const Value *v : write->operands)
-                done |= v->type.kind == TypeKind::Token && v->def->kind == OpKind::Acquire && v->def->operands[0]->def->name("kind") == "done";
+                done |= v->type.kind == TypeKind::Token && v->def->kind == OpKind::Acquire &&
+                        v->def->operands[0]->def->name("kind") == "done";
             if (!done) fail(*write, Diag::KernelNoDone, base->operands[0]->def->name());
         }
         for (const Op *read : p.reads) {

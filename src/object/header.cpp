@@ -28,7 +28,8 @@ std::string_view cType(Elem e) {
 void comment(std::string &out, std::string_view indent, std::string_view text) {
     for (;;) {
         std::string_view line = text.substr(0, text.find('\n'));
-        while (!line.empty() && (line.back() == '\\' || line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
+        while (!line.empty() && (line.back() == '\\' || line.back() == ' ' || line.back() == '\r'))
+            line.remove_suffix(1);
         out += indent;
         out += "///";
         if (!line.empty() && line.front() != ' ') out += ' ';
@@ -49,7 +50,8 @@ std::string placement(const Argument &a) {
     if (a.uniform) return s + "a copy on every rank, all equal";
     if (a.distDim < 0) return s + "this rank's own";
     const ir::Expr &e = a.dims[static_cast<size_t>(a.distDim)].extent;
-    return s + fmt::format("this rank's block of {} (tdl_shard), stored with capacity {}", e.str(), ir::blockOf(e).str());
+    return s + fmt::format("this rank's block of {} (tdl_shard), stored with capacity {}", e.str(),
+                           ir::blockOf(e).str());
 }
 
 class Writer {
@@ -67,9 +69,10 @@ public:
             if (!again) kernels.push_back(op.get());
         }
         std::string guard = kernels.empty() ? "EMPTY" : kernels[0]->symbol;
-        out = fmt::format("/* Made by tdlc{}{}; do not edit. */\n#ifndef TDL_{}_H\n#define TDL_{}_H\n\n#include <tdl.h>\n\n"
-                          "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
-                          source.empty() ? "" : " from ", source, guard, guard);
+        out = fmt::format(
+            "/* Made by tdlc{}{}; do not edit. */\n#ifndef TDL_{}_H\n#define TDL_{}_H\n\n#include <tdl.h>\n\n"
+            "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
+            source.empty() ? "" : " from ", source, guard, guard);
         for (const ir::Op *k : kernels) kernel(*k);
         out += "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
         return diags.errorCount() == before ? std::optional(std::move(out)) : std::nullopt;
@@ -81,14 +84,16 @@ private:
     std::string out;
     std::unordered_map<std::string, std::string> functions; // name, whose
 
-    void claim(std::unordered_map<std::string, std::string> &taken, const std::string &name, std::string what, Loc loc) {
+    void claim(std::unordered_map<std::string, std::string> &taken, const std::string &name, std::string what,
+               Loc loc) {
         auto [it, fresh] = taken.emplace(name, what);
         if (!fresh) diags.report(loc, Diag::HeaderClash, name, what, it->second);
     }
 
     void kernel(const ir::Op &k) {
         const std::string &name = k.symbol;
-        if (auto why = reservedForFunction(name); !why.empty()) diags.report(k.loc, Diag::HeaderReserved, name, "a kernel", why);
+        if (auto why = reservedForFunction(name); !why.empty())
+            diags.report(k.loc, Diag::HeaderReserved, name, "a kernel", why);
         for (const char *suffix : {"", "_prepare", "_args", "_descriptor"})
             claim(functions, name + suffix, fmt::format("for kernel `{}`", name), k.loc);
         ArgumentLayout layout = layoutArguments(k);
@@ -98,16 +103,23 @@ private:
             comment(out, "", k.str("doc"));
             out += "///\n";
         }
-        comment(out, "", fmt::format("Arguments of {}: start from all zeros. Strides are in elements, of all dimensions but the last; zeros mean dense.", name));
+        comment(out, "",
+                fmt::format("Arguments of {}: start from all zeros. Strides are in elements, of all "
+                            "dimensions but the last; zeros mean dense.",
+                            name));
         out += fmt::format("typedef struct {}_args {{\n", name);
         members(name, layout);
         out += fmt::format("}} {}_args;\n\n", name);
 
-        comment(out, "", "Starts the kernel on this rank and returns; tdl_synchronize waits for it. All ranks call it, with equal sizes and scalars.");
+        comment(out, "",
+                "Starts the kernel on this rank and returns; tdl_synchronize waits for it. All ranks call "
+                "it, with equal sizes and scalars.");
         for (auto &op : k.body().ops)
             if (op->kind == ir::OpKind::Require) comment(out, "", "Requires " + op->str("text") + ".");
         out += fmt::format("tdl_status {0}(tdl_ctx *ctx, const {0}_args *args, void *stream);\n", name);
-        comment(out, "", "Optional and collective: reserves scratch memory for launches of these sizes; tensors may be NULL.");
+        comment(out, "",
+                "Optional and collective: reserves scratch memory for launches of these sizes; tensors may "
+                "be NULL.");
         out += fmt::format("tdl_status {0}_prepare(tdl_ctx *ctx, const {0}_args *args);\n", name);
     }
 
@@ -115,13 +127,16 @@ private:
         std::unordered_map<std::string, std::string> taken{{kernel + "_args", "the struct's own"}};
         std::string sizes;
         for (const Argument &a : layout.args) {
-            if (auto why = reservedForMember(a.name); !why.empty()) diags.report(a.loc, Diag::HeaderReserved, a.name, "an argument", why);
+            if (auto why = reservedForMember(a.name); !why.empty())
+                diags.report(a.loc, Diag::HeaderReserved, a.name, "an argument", why);
             claim(taken, a.name, fmt::format("argument `{}`", a.name), a.loc);
-            if (a.strideOffset) claim(taken, a.name + "_stride", fmt::format("the strides of `{}`", a.name), a.loc);
+            if (a.strideOffset)
+                claim(taken, a.name + "_stride", fmt::format("the strides of `{}`", a.name), a.loc);
             if (a.kind == Argument::Size) {
                 size_t line = sizes.size() - (sizes.rfind('\n') + 1); // npos + 1 is 0
                 bool wraps = line + a.name.size() > kWidth;
-                sizes += sizes.empty() ? "    int64_t " + a.name : (wraps ? ",\n            " : ", ") + a.name;
+                sizes +=
+                    sizes.empty() ? "    int64_t " + a.name : (wraps ? ",\n            " : ", ") + a.name;
                 continue;
             }
             flush(sizes);
@@ -144,6 +159,8 @@ private:
 
 } // namespace
 
-std::optional<std::string> header(const ir::Module &kern, Diagnostics &diags) { return Writer(kern, diags).run(); }
+std::optional<std::string> header(const ir::Module &kern, Diagnostics &diags) {
+    return Writer(kern, diags).run();
+}
 
 } // namespace tdl::object

@@ -28,7 +28,8 @@ TEST_CASE("bounds of the length of a range") {
     // Known at launch.
     CHECK(bound("K", "0") == "K");
     CHECK(bound("min(M, (p + 1) * B)", "p * B") == "B");
-    CHECK(bound("min(M, (p + 1) * max(1, ceil(M, ranks)))", "min(M, p * max(1, ceil(M, ranks)))") == "max(1, ceil(M, ranks))");
+    CHECK(bound("min(M, (p + 1) * max(1, ceil(M, ranks)))", "min(M, p * max(1, ceil(M, ranks)))") ==
+          "max(1, ceil(M, ranks))");
     // Of a coordinate nothing is known.
     CHECK(bound("t", "0") == "none");
     CHECK(bound("t * p", "t") == "none");
@@ -37,10 +38,14 @@ TEST_CASE("bounds of the length of a range") {
 // Whatever is called a bound is one: random expressions at random points.
 TEST_CASE("bounds hold") {
     uint64_t state = 1;
-    auto random = [&](uint64_t n) { return state = state * 6364136223846793005u + 1442695040888963407u, (state >> 33) % n; };
+    auto random = [&](uint64_t n) {
+        return state = state * 6364136223846793005u + 1442695040888963407u, (state >> 33) % n;
+    };
     const char *symbols[] = {"M", "B", "t", "p"};
     auto make = [&](auto &&self, int depth) -> ir::Expr {
-        if (depth == 0 || random(5) == 0) return random(3) ? ir::Expr::sym(symbols[random(4)]) : ir::Expr(static_cast<int64_t>(random(9)) - 2);
+        if (depth == 0 || random(5) == 0)
+            return random(3) ? ir::Expr::sym(symbols[random(4)])
+                             : ir::Expr(static_cast<int64_t>(random(9)) - 2);
         ir::Expr a = self(self, depth - 1), b = self(self, depth - 1);
         switch (random(5)) {
         case 0: return a + b;

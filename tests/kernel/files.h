@@ -19,7 +19,8 @@ inline std::string readFile(const std::filesystem::path &path) {
 /// The files of a folder of this test with an extension, by name.
 inline std::vector<std::filesystem::path> filesOf(const char *folder, const char *extension) {
     std::vector<std::filesystem::path> out;
-    for (const auto &entry : std::filesystem::directory_iterator(std::filesystem::path(TDL_TESTS_DIR) / folder))
+    for (const auto &entry :
+         std::filesystem::directory_iterator(std::filesystem::path(TDL_TESTS_DIR) / folder))
         if (entry.path().extension() == extension) out.push_back(entry.path());
     std::sort(out.begin(), out.end());
     return out;

@@ -39,10 +39,14 @@ static std::map<std::string, int> signalsOf(const ir::Module &m) {
         plan::walk(k->body(), [&](const ir::Op &op) {
             const char *what = nullptr;
             switch (op.kind) {
-            case ir::OpKind::Wait: case ir::OpKind::WaitJoin:
-            case ir::OpKind::Acquire: case ir::OpKind::AcquireJoin: what = "wait"; break;
-            case ir::OpKind::Arrive: case ir::OpKind::ArriveJoin: what = "arrive"; break;
-            case ir::OpKind::Notify: case ir::OpKind::Release: what = "notify"; break;
+            case ir::OpKind::Wait:
+            case ir::OpKind::WaitJoin:
+            case ir::OpKind::Acquire:
+            case ir::OpKind::AcquireJoin: what = "wait"; break;
+            case ir::OpKind::Arrive:
+            case ir::OpKind::ArriveJoin: what = "arrive"; break;
+            case ir::OpKind::Notify:
+            case ir::OpKind::Release: what = "notify"; break;
             default: return;
             }
             ++count[std::string(what) + " " + op.operands[0]->def->name()];
@@ -75,5 +79,6 @@ plan @gather(name = sequential, sizes = [N], tiles = []) {
 )");
     REQUIRE(plan.module);
     CHECK(!kernel::lower(*plan.module, {}, plan.diags));
-    CHECK(plan.messages().find("gather.plan:8:10: error: `load` at an index tile is not built yet [TDL0850]") == 0);
+    CHECK(plan.messages().find(
+              "gather.plan:8:10: error: `load` at an index tile is not built yet [TDL0850]") == 0);
 }

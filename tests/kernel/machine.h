@@ -13,10 +13,12 @@ class Machine {
 public:
     using Indices = std::vector<int64_t>;
 
-    Machine(const ir::Op &k, int64_t n, std::map<std::string, int64_t> s) : kern(k), ranks(n), sizes(std::move(s)) {
+    Machine(const ir::Op &k, int64_t n, std::map<std::string, int64_t> s)
+        : kern(k), ranks(n), sizes(std::move(s)) {
         for (auto &op : kern.body().ops) {
             if (op->kind == ir::OpKind::Tensor || op->kind == ir::OpKind::Buffer)
-                for (int64_t r = 0; r < ranks; ++r) memory.emplace(std::pair(op->name(), r), Memory(*this, *op, r));
+                for (int64_t r = 0; r < ranks; ++r)
+                    memory.emplace(std::pair(op->name(), r), Memory(*this, *op, r));
             if (op->kind == ir::OpKind::Program) programs.push_back(op.get());
         }
     }
@@ -49,7 +51,8 @@ public:
                 for (int64_t t = 0; t < tickets; ++t) {
                     coords.clear();
                     int64_t rest = t;
-                    for (size_t i = counts.size(); i-- > 0; rest /= counts[i]) coords[p->names("coords")[i]] = rest % counts[i];
+                    for (size_t i = counts.size(); i-- > 0; rest /= counts[i])
+                        coords[p->names("coords")[i]] = rest % counts[i];
                     values.clear();
                     spans.clear();
                     block(p->body());
@@ -76,7 +79,8 @@ private:
                     dist.push_back(d.dist);
                 }
             }
-            int64_t n = 1, pad = op.kind == ir::OpKind::Tensor ? 3 : 0; // rows of arguments are not dense here
+            int64_t n = 1,
+                    pad = op.kind == ir::OpKind::Tensor ? 3 : 0; // rows of arguments are not dense here
             strides.resize(dims.size());
             for (size_t d = dims.size(); d-- > 0;) {
                 strides[d] = n;
@@ -191,13 +195,16 @@ private:
                 if (c != clip.end()) within &= at[i] >= c->second.lo && at[i] < c->second.hi;
             }
             if (!within) return outside ? element(*outside, axes, at) : 0;
-            require(offset >= 0 && offset < static_cast<int64_t>(address.memory->data.size()), "an access outside of the storage");
+            require(offset >= 0 && offset < static_cast<int64_t>(address.memory->data.size()),
+                    "an access outside of the storage");
             double &cell = address.memory->data[static_cast<size_t>(offset)];
             if (write) cell = element(values.at(op.operands[0]), axes, at);
             return cell;
         };
-        if (write) points(axes, touch);
-        else define(op, touch);
+        if (write)
+            points(axes, touch);
+        else
+            define(op, touch);
     }
 
     void loop(const ir::Op &op) {
@@ -223,10 +230,12 @@ private:
         switch (op.kind) {
         case ir::OpKind::Const: {
             const ir::Attr &a = *op.find("value");
-            double d = std::holds_alternative<double>(a) ? std::get<double>(a) : static_cast<double>(std::get<int64_t>(a));
+            double d = std::holds_alternative<double>(a) ? std::get<double>(a)
+                                                         : static_cast<double>(std::get<int64_t>(a));
             return define(op, [&](const Indices &) { return d; });
         }
-        case ir::OpKind::ExprOp: return define(op, [&](const Indices &) { return static_cast<double>(eval(op.expr("value"))); });
+        case ir::OpKind::ExprOp:
+            return define(op, [&](const Indices &) { return static_cast<double>(eval(op.expr("value"))); });
         case ir::OpKind::Span: {
             Range r{integer(op.operands[0]), integer(op.operands[1])};
             if (op.has("cap")) require(r.hi - r.lo <= eval(op.expr("cap")), "a span longer than its cap");
@@ -256,8 +265,12 @@ private:
             return;
         case ir::OpKind::Yield: return;
         case ir::OpKind::Broadcast:
-        case ir::OpKind::Cast: return define(op, [&](const Indices &at) { return element(values.at(op.operands[0]), op.result()->type.axes, at); });
-        case ir::OpKind::Index: return define(op, [&](const Indices &at) { return static_cast<double>(at[0]); });
+        case ir::OpKind::Cast:
+            return define(op, [&](const Indices &at) {
+                return element(values.at(op.operands[0]), op.result()->type.axes, at);
+            });
+        case ir::OpKind::Index:
+            return define(op, [&](const Indices &at) { return static_cast<double>(at[0]); });
         case ir::OpKind::Dot:
         case ir::OpKind::Reduce: {
             std::vector<std::string> all = op.result()->type.axes;
@@ -277,21 +290,25 @@ private:
         case ir::OpKind::Acquire:
             if (op.operands[0]->def->name("kind") == "data")
                 for (int64_t w = 0; w < integer(op.operands[2]); ++w)
-                    require(words[{name(0), rank, integer(op.operands[1]) + w}] == 1, "a wait for " + name(0) + " would not end");
+                    require(words[{name(0), rank, integer(op.operands[1]) + w}] == 1,
+                            "a wait for " + name(0) + " would not end");
             return;
         case ir::OpKind::AcquireJoin:
-            return require(words[{name(0), rank, integer(op.operands[1])}] == integer(op.operands[2]), "a wait for " + name(0) + " would not end");
+            return require(words[{name(0), rank, integer(op.operands[1])}] == integer(op.operands[2]),
+                           "a wait for " + name(0) + " would not end");
         case ir::OpKind::ArriveJoin: {
             int64_t n = ++words[{name(0), rank, integer(op.operands[1])}];
             require(n <= integer(op.operands[2]), "too many arrivals at " + name(0));
             return define(op, [&](const Indices &) { return n == integer(op.operands[2]); });
         }
         case ir::OpKind::Release:
-            return require(++words[{name(0), integer(op.operands[1]), integer(op.operands[2])}] == 1, "a word of " + name(0) + " has two writers");
+            return require(++words[{name(0), integer(op.operands[1]), integer(op.operands[2])}] == 1,
+                           "a word of " + name(0) + " has two writers");
         default: {
             const auto &axes = op.result()->type.axes;
             return define(op, [&](const Indices &at) {
-                return arithmetic(op.kind, element(values.at(op.operands[0]), axes, at), element(values.at(op.operands[1]), axes, at));
+                return arithmetic(op.kind, element(values.at(op.operands[0]), axes, at),
+                                  element(values.at(op.operands[1]), axes, at));
             });
         }
         }

@@ -9,17 +9,22 @@ using Indices = Machine::Indices;
 
 namespace {
 
-double input(int64_t a, int64_t b = 0, int64_t rank = 0) { return static_cast<double>((a * 7 + b * 3 + rank * 5) % 11 - 4); }
+double input(int64_t a, int64_t b = 0, int64_t rank = 0) {
+    return static_cast<double>((a * 7 + b * 3 + rank * 5) % 11 - 4);
+}
 
 struct Kernel {
     Parsed plan;
     std::unique_ptr<ir::Module> module;
-    explicit Kernel(const char *name) : plan(std::filesystem::path(TDL_TESTS_DIR) / "lower" / (std::string(name) + ".plan")) {
+    explicit Kernel(const char *name)
+        : plan(std::filesystem::path(TDL_TESTS_DIR) / "lower" / (std::string(name) + ".plan")) {
         REQUIRE_MESSAGE(plan.module, plan.messages());
         module = kernel::lower(*plan.module, {}, plan.diags);
         REQUIRE_MESSAGE(module, plan.messages());
     }
-    Machine machine(int64_t ranks, std::map<std::string, int64_t> sizes) const { return Machine(*module->top.ops[0], ranks, std::move(sizes)); }
+    Machine machine(int64_t ranks, std::map<std::string, int64_t> sizes) const {
+        return Machine(*module->top.ops[0], ranks, std::move(sizes));
+    }
 };
 
 // f(rank, i) for every element that a rank holds.
@@ -62,7 +67,8 @@ TEST_CASE("elementwise on private tensors") {
         each(m, "X", ranks, n, [](int64_t r, double &x, int64_t i) { x = input(i, 0, r); });
         each(m, "Y", ranks, n, [](int64_t r, double &x, int64_t i) { x = input(i, 1, r); });
         m.run();
-        each(m, "Z", ranks, n, [](int64_t r, double x, int64_t i) { REQUIRE(x == input(i, 0, r) + input(i, 1, r)); });
+        each(m, "Z", ranks, n,
+             [](int64_t r, double x, int64_t i) { REQUIRE(x == input(i, 0, r) + input(i, 1, r)); });
     });
 }
 
@@ -149,7 +155,8 @@ TEST_CASE("loops over blocks, slices and ranges") {
             Machine m = k.machine(ranks, {{"M", M}, {"N", N}, {"S", S}});
             auto length = [&](int64_t i) { return (i * 3) % (N + 2); };
             each(m, "X", ranks, M, N, [](int64_t, double &x, int64_t i, int64_t j) { x = input(i, j); });
-            each(m, "len", ranks, M, [&](int64_t, double &x, int64_t i) { x = static_cast<double>(length(i)); });
+            each(m, "len", ranks, M,
+                 [&](int64_t, double &x, int64_t i) { x = static_cast<double>(length(i)); });
             m.run();
             each(m, "Y", ranks, M, [&](int64_t r, double x, int64_t i) {
                 int64_t block = std::max<int64_t>(1, (N + ranks - 1) / ranks);
