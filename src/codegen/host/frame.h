@@ -11,6 +11,6 @@ enum class Frame : int32_t {
 };
 enum class Shape : int32_t { Ranks = 0, Rank = 8, Sizes = 16, Scalars = 24 };
 
-inline constexpr int kAbiVersion = 1;
+inline constexpr int kAbiVersion = 2;
 
 } // namespace tdl::codegen

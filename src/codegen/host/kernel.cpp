@@ -56,7 +56,7 @@ std::optional<PlanCode> addPlan(Module &module, const ir::Op &kern, const Target
     PlanContext plan{module, kern, target, debug, diags, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
     numberDeclarations(plan);
     for (const ir::Op *p : plan.programs) {
-        auto s = assignStorage(*p, diags);
+        auto s = assignStorage(*p, target, diags);
         if (!s) return std::nullopt;
         plan.storage.push_back(std::move(*s));
     }

@@ -9,7 +9,8 @@ using ir::OpKind;
 // Every loop is guarded and tests at its end; the blocks exist from the start, and code is put before the branches:
 //
 //     depth 0:  ..; br from < to, body, exit        body: i = phi; ..; <next level>        latch: i + 1; br body, exit
-Nest::Nest(ProgramEmitter &emitter, std::vector<std::string> axes, std::unordered_map<std::string, Part> parts) : e(emitter) {
+Nest::Nest(ProgramEmitter &emitter, std::vector<std::string> axes, std::unordered_map<std::string, Part> parts, Nest *outer)
+    : e(emitter), around(outer) {
     IRBuilder<> &b = e.b;
     std::vector<BasicBlock *> latches;
     for (const std::string &a : axes) {
@@ -49,6 +50,14 @@ void Nest::leaveTo(size_t depth) {
     else e.b.SetInsertPoint(exit->getTerminator());
 }
 
+BasicBlock *Nest::open() {
+    Instruction *anchor = anchors.back();
+    BasicBlock *first = anchor->getParent(), *rest = SplitBlock(first, anchor->getIterator());
+    first->getTerminator()->eraseFromParent();
+    e.b.SetInsertPoint(first);
+    return rest;
+}
+
 void Nest::close() {
     if (levels.empty()) { // a point: emission goes on where it was
         BasicBlock *block = anchors[0]->getParent();
@@ -62,7 +71,7 @@ void Nest::close() {
 Value *Nest::index(const std::string &axis) {
     for (Level &l : levels)
         if (l.axis == axis) return l.index;
-    return nullptr;
+    return around ? around->index(axis) : nullptr;
 }
 
 size_t Nest::depthOf(const std::vector<std::string> &axes) const {
@@ -74,14 +83,15 @@ size_t Nest::depthOf(const std::vector<std::string> &axes) const {
 Value *Nest::address(Value *base, Type *elem, const std::vector<std::string> &axes, const std::vector<Value *> &strides) {
     size_t saved = current;
     Value *at = base;
-    for (size_t d = 0; d < levels.size(); ++d)
-        for (size_t i = 0; i < axes.size(); ++i)
-            if (axes[i] == levels[d].axis) {
-                enter(d + 1);
-                auto *c = dyn_cast<ConstantInt>(strides[i]);
-                if (c && c->isZero()) continue;
-                at = e.b.CreateGEP(elem, at, c && c->isOne() ? levels[d].index : e.b.CreateMul(levels[d].index, strides[i]));
-            }
+    for (size_t depth = 0; depth <= levels.size(); ++depth)
+        for (size_t i = 0; i < axes.size(); ++i) {
+            if (depthOf({axes[i]}) != depth) continue;
+            Value *index = this->index(axes[i]);
+            auto *c = dyn_cast<ConstantInt>(strides[i]);
+            if (!index || (c && c->isZero())) continue; // an axis that is not in these loops stays at 0
+            enter(depth);
+            at = e.b.CreateGEP(elem, at, c && c->isOne() ? index : e.b.CreateMul(index, strides[i]));
+        }
     enter(saved);
     return at;
 }

@@ -16,7 +16,8 @@ struct Part {
 
 class Nest {
 public:
-    Nest(ProgramEmitter &, std::vector<std::string> axes, std::unordered_map<std::string, Part> parts = {});
+    /// `around`: loops that this one stands in, whose indices it sees.
+    Nest(ProgramEmitter &, std::vector<std::string> axes, std::unordered_map<std::string, Part> parts = {}, Nest *around = nullptr);
     /// The element of a tile or scalar at the current point.
     llvm::Value *eval(const ir::Value *);
     /// The same by the operation that defines it, although it may have a slot.
@@ -32,6 +33,8 @@ public:
     void enterInnermost() { enter(levels.size()); }
     /// Emission continues behind the loops that are more than `depth` levels in, once per turn of those around.
     void leaveTo(size_t depth);
+    /// Opens the innermost body for code with loops of its own; that ends with a branch to the block returned.
+    llvm::BasicBlock *open();
     size_t depth() const { return levels.size(); }
     /// Ends the loops; emission continues behind them.
     void close();
@@ -43,6 +46,7 @@ private:
         llvm::BasicBlock *exit;
     };
     ProgramEmitter &e;
+    Nest *around;
     std::vector<Level> levels;
     std::vector<llvm::Instruction *> anchors; // per depth: emission goes before it
     std::unordered_map<const ir::Value *, llvm::Value *> known;

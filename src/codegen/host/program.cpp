@@ -137,7 +137,7 @@ void ProgramEmitter::operation(const ir::Op &op) {
     }
     case OpKind::Loop: return loop(op);
     case OpKind::If: return branch(op);
-    case OpKind::Yield: return; // by its loop
+    case OpKind::Yield: return yield(*op.parent->parent);
     case OpKind::Write: return write(op);
     case OpKind::Acquire: case OpKind::AcquireJoin: return acquire(op);
     case OpKind::ArriveJoin: return arrive(op);
@@ -197,7 +197,6 @@ void ProgramEmitter::loop(const ir::Op &op) {
     b.SetInsertPoint(inside);
     block(body);
     locate(op);
-    yield(op);
     for (size_t i = 0; i < op.results.size(); ++i)
         if (carried[i]) carried[i]->addIncoming(scalar(body.ops.back()->operands[i]), b.GetInsertBlock());
     at->addIncoming(b.CreateAdd(at, step), b.GetInsertBlock());

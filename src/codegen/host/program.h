@@ -96,11 +96,16 @@ private:
     void reduce(const ir::Op &, int slot);             // slot < 0: to a scalar
     void reduceArg(const ir::Op &, int slot);
     void reduceNest(const std::vector<std::string> &over, const std::string &inner, const ir::Value *result, int slot,
-                    llvm::Value *start, const std::function<llvm::Value *(Nest &, llvm::Value *)> &take,
+                    bool add, llvm::Value *start, const std::function<llvm::Value *(Nest &, llvm::Value *)> &take,
                     const std::function<llvm::Value *(llvm::Value *)> &finish);
     // dot.cpp
     void dot(const ir::Op &, int slot);                // as above
-    void addDot(const ir::Op &, int slot);             // slot += dot
+    void multiply(const ir::Op &, int slot, bool add);
+    void product(const Product &, int slot);
+    void copyOperand(const ir::Value *, int slot, Nest &around);
+    void transpose(int from, int to);
+    void registerTiles(const Product &, int slot, llvm::Value *base);
+    void countedLoop(llvm::Value *end, int64_t step, const std::function<void(llvm::Value *)> &body);
     void fill(int slot, llvm::Value *);
 
     // sync.cpp

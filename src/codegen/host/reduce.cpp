@@ -58,7 +58,7 @@ void ProgramEmitter::reduce(const ir::Op &op, int slot) {
                 : kind == "mean" ? Reduction::Mean : Reduction::Sum};
     Value *count = i64(1);
     for (const std::string &a : op.names("over")) count = b.CreateMul(count, axis(a).length);
-    reduceNest(op.names("over"), storage.inner.at(x), op.result(), slot, r.identity(),
+    reduceNest(op.names("over"), storage.inner.at(x), op.result(), slot, false, r.identity(),
                [&](Nest &nest, Value *acc) {
                    Value *v = nest.eval(x);
                    nest.enterInnermost();
@@ -67,9 +67,10 @@ void ProgramEmitter::reduce(const ir::Op &op, int slot) {
                [&](Value *acc) { return r.finish(acc, count); });
 }
 
-// The loops of a reduction of `inner`-fast elements; `take` gives the next accumulator at the innermost point.
+// The loops of a reduction of `inner`-fast elements; `take` gives the next accumulator at the innermost point. With
+// `add`, it starts from what the slot holds.
 void ProgramEmitter::reduceNest(const std::vector<std::string> &over, const std::string &inner, const ir::Value *result, int slot,
-                                Value *start, const std::function<Value *(Nest &, Value *)> &take,
+                                bool add, Value *start, const std::function<Value *(Nest &, Value *)> &take,
                                 const std::function<Value *(Value *)> &finish) {
     Elem e = result->type.elem;
     std::vector<std::string> kept = slot < 0 ? std::vector<std::string>{} : slots[static_cast<size_t>(slot)].axes;
@@ -83,12 +84,12 @@ void ProgramEmitter::reduceNest(const std::vector<std::string> &over, const std:
         std::vector<std::string> names = kept;
         for (const std::string &a : nestOrder(over, inner)) names.push_back(a);
         Nest nest(*this, names);
+        Value *at = slot < 0 ? nullptr : slotAddress(nest);
         nest.enter(kept.size());
-        b.CreateStore(start, acc);
+        b.CreateStore(add ? load(at, e, slots[static_cast<size_t>(slot)].scope) : start, acc);
         nest.enterInnermost();
         Value *next = take(nest, b.CreateLoad(start->getType(), acc));
         b.CreateStore(next, acc);
-        Value *at = slot < 0 ? nullptr : slotAddress(nest);
         nest.leaveTo(kept.size());
         Value *r = finish(b.CreateLoad(start->getType(), acc));
         if (slot < 0) scalars[result] = r;
@@ -97,7 +98,7 @@ void ProgramEmitter::reduceNest(const std::vector<std::string> &over, const std:
         return;
     }
     int scope = slots[static_cast<size_t>(slot)].scope;
-    fill(slot, start);
+    if (!add) fill(slot, start);
     std::vector<std::string> outer;
     for (const std::string &a : kept)
         if (a != inner) outer.push_back(a);

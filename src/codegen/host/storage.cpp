@@ -29,19 +29,25 @@ bool isTileWithAxes(const Value *v) { return v->type.isTile() && !v->type.axes.e
 
 class Assigner {
 public:
-    Assigner(const Op &p, Diagnostics &d) : program(p), diags(d) {}
+    Assigner(const Op &p, const Target &t, Diagnostics &d) : program(p), target(t), diags(d) {}
 
     std::optional<Storage> run() {
         number(program.body());
         chooseInnerAxes(program, out.inner);
         for (size_t i = order.size(); i-- > 0;) decide(*order[i]);
         slots(program.body());
+        if (!failed)
+            choosePanels(program, target, out, [&](const Op &at, const std::string &axis) {
+                spans = spansAt[&at];
+                return lengthOf(axis, at.loc);
+            });
         if (failed) return std::nullopt;
         return std::move(out);
     }
 
 private:
     const Op &program;
+    const Target &target;
     Diagnostics &diags;
     Storage out;
     bool failed = false;
@@ -52,6 +58,7 @@ private:
     std::unordered_set<const Value *> stored;
     std::unordered_map<const Value *, std::vector<const Op *>> sinks; // where a virtual value is evaluated in the end
     std::vector<std::pair<std::string, const Op *>> spans;            // axes in scope, innermost last
+    std::unordered_map<const Op *, std::vector<std::pair<std::string, const Op *>>> spansAt;
 
     void number(const ir::Block &b) {
         for (auto &op : b.ops) {
@@ -137,7 +144,6 @@ private:
 
     // `sum = add x, dot` that goes into a slot: the product is added to the slot that holds x.
     bool canFuse(const Op &dot, const Value *v) {
-        return false;
         const auto &by = users[v];
         DotAxes axes = dotAxes(dot);
         if (by.size() != 1 || by[0]->kind != OpKind::Add || by[0]->operands[0] == by[0]->operands[1]) return false;
@@ -156,10 +162,10 @@ private:
         }
         return true;
     }
-    bool reaches(const Value *v, const Value *target) {
-        if (v == target) return true;
+    bool reaches(const Value *v, const Value *carried) {
+        if (v == carried) return true;
         if (!v->def || v->def->kind == OpKind::Loop) return false;
-        return std::any_of(v->def->operands.begin(), v->def->operands.end(), [&](const Value *x) { return reaches(x, target); });
+        return std::any_of(v->def->operands.begin(), v->def->operands.end(), [&](const Value *x) { return reaches(x, carried); });
     }
 
     // Could a write change what `read` reads before its last evaluation?
@@ -214,9 +220,9 @@ private:
                     int s = own != out.slotOf.end() && users[init].size() == 1 ? own->second : newSlot(op.body().args[i + 1].get());
                     out.slotOf[op.body().args[i + 1].get()] = out.slotOf[op.result(i)] = s;
                 }
+            if (op.kind == OpKind::Dot) spansAt[&op] = spans;
             for (auto &inside : op.blocks) slots(*inside);
             if (op.kind == OpKind::Loop) orderYields(op);
-            if (op.kind == OpKind::Dot && isTileWithAxes(op.result())) panels(op);
             if (op.kind != OpKind::Loop)
                 for (auto &r : op.results)
                     if (stored.contains(r.get())) out.slotOf[r.get()] = newSlot(r.get());
@@ -241,26 +247,11 @@ private:
         std::stable_partition(axes.begin(), axes.end(), [&](const std::string &a) { return a != last; });
         std::vector<ir::Expr> lengths;
         for (const std::string &a : axes) lengths.push_back(lengthOf(a, at->loc));
-        out.slots.push_back({v->type.elem, std::move(axes), std::move(lengths)});
+        std::vector<int64_t> multiples(axes.size(), 1);
+        multiples.back() = 64 / elemBytes(v->type.elem); // rows begin on cache lines
+        out.slots.push_back({v->type.elem, std::move(axes), std::move(lengths), std::move(multiples)});
         return static_cast<int>(out.slots.size()) - 1;
     }
-    // Panels hold one row (column) axis and all summed ones, in the type of the sum; whole register tiles, so padded.
-    void panels(const Op &dot) {
-        DotAxes axes = dotAxes(dot);
-        if (axes.rows.empty() || axes.columns.empty()) return;
-        auto panel = [&](const std::vector<std::string> &list) {
-            ir::Expr longest = 0;
-            for (const std::string &a : list) longest = max(longest, lengthOf(a, dot.loc));
-            Slot s{dot.result()->type.elem, {}, {}};
-            for (const std::string &a : axes.over) s.lengths.push_back(lengthOf(a, dot.loc));
-            s.lengths.push_back(ir::ceilDiv(longest, kPanelPadding) * kPanelPadding);
-            out.slots.push_back(std::move(s));
-            return static_cast<int>(out.slots.size()) - 1;
-        };
-        int rows = panel(axes.rows), columns = panel(axes.columns);
-        out.packs[&dot] = {rows, columns};
-    }
-
     // ---- Carried values at the end of a turn ----
     void reads(const Value *v, const ir::Block &body, std::vector<const Value *> &args) {
         if (v->block == &body) args.push_back(v);
@@ -301,6 +292,8 @@ private:
 
 } // namespace
 
-std::optional<Storage> assignStorage(const Op &program, Diagnostics &d) { return Assigner(program, d).run(); }
+std::optional<Storage> assignStorage(const Op &program, const Target &t, Diagnostics &d) {
+    return Assigner(program, t, d).run();
+}
 
 } // namespace tdl::codegen

@@ -54,7 +54,7 @@ void ProgramEmitter::define(const ir::Value *value, int slot) {
         for (size_t i = 0; i < 2; ++i)
             if (storage.fused.contains(op.operands[i])) {
                 assign(op.operands[1 - i], slot);
-                return addDot(*op.operands[i]->def, slot);
+                return multiply(*op.operands[i]->def, slot, true);
             }
     const SlotMemory &m = slots[static_cast<size_t>(slot)];
     Nest nest(*this, m.axes);
