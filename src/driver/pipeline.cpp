@@ -2,11 +2,11 @@
 #include "driver/pipeline.h"
 #include "driver/files.h"
 #include "driver/version.h"
-#include "codegen/host/emit.h"
 #include "ir/text.h"
 #include "kernel/lower.h"
 #include "kernel/verify.h"
 #include "object/header.h"
+#include "object/object.h"
 #include "plan/derive/derive.h"
 #include "plan/verify/verify.h"
 #include "sema/check.h"
@@ -58,6 +58,25 @@ private:
     Compilation &c;
     const Options &options;
     Step last;
+
+    // ---- Looking inside ------------------------------------------------------------------------------------------------
+    static bool wantsDump(const std::vector<std::string> &list, Step s) {
+        return std::find(list.begin(), list.end(), stepName(s)) != list.end();
+    }
+    static std::string heading(std::string_view what) { return fmt::format("// ---- {} ----\n", what); }
+    template <class F> void dumpAfter(Step s, F &&text) {
+        if (wantsDump(options.dumpAfter, s)) c.log += heading(fmt::format("after {}", stepName(s))) + text();
+    }
+    template <class F> void dumpBefore(Step s, F &&text) {
+        if (wantsDump(options.dumpBefore, s)) c.log += heading(fmt::format("before {}", stepName(s))) + text();
+    }
+    template <class F> auto timed(const char *what, F &&f) {
+        auto start = std::chrono::steady_clock::now();
+        auto result = f();
+        std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - start;
+        if (options.timePasses) c.log += fmt::format("{:8.2f} ms  {}\n", ms.count(), what);
+        return result;
+    }
 
     /// The step that an input stands at, by its extension; an IR module's first line must agree.
     std::optional<Step> entry(const std::string &path, const std::string &text) {
@@ -127,11 +146,11 @@ private:
         dumpBefore(Step::Llvm, [&] { return ir::print(*c.kernel); });
         codegen::HostOptions host = hostOptions(options);
         if (wantsDump(options.dumpAfter, Step::Llvm) || wantsDump(options.dumpBefore, Step::Object))
-            if (auto text = codegen::emitLLVM(*c.kernel, host, c.diags)) c.log += heading("llvm") + *text;
+            if (auto text = emitLLVM(*c.kernel, host, c.diags)) c.log += heading("llvm") + *text;
         auto made = timed("generate", [&] {
-            return last == Step::Llvm  ? codegen::emitLLVM(*c.kernel, host, c.diags)
-                   : last == Step::Asm ? codegen::emitAssembly(*c.kernel, host, c.diags)
-                                       : codegen::emitObject(*c.kernel, host, c.diags);
+            return last == Step::Llvm  ? emitLLVM(*c.kernel, host, c.diags)
+                   : last == Step::Asm ? emitAssembly(*c.kernel, host, c.diags)
+                                       : emitObject(*c.kernel, host, c.diags);
         });
         if (!made) return false;
         c.text = std::move(*made);
@@ -163,25 +182,6 @@ private:
     static ir::Stage stageOf(Step s) {
         return s == Step::Tile ? ir::Stage::Tile : s == Step::Plan ? ir::Stage::Plan : ir::Stage::Kernel;
     }
-
-    // ---- Looking inside ------------------------------------------------------------------------------------------------
-    static bool wantsDump(const std::vector<std::string> &list, Step s) {
-        return std::find(list.begin(), list.end(), stepName(s)) != list.end();
-    }
-    static std::string heading(std::string_view what) { return fmt::format("// ---- {} ----\n", what); }
-    template <class F> void dumpAfter(Step s, F &&text) {
-        if (wantsDump(options.dumpAfter, s)) c.log += heading(fmt::format("after {}", stepName(s))) + text();
-    }
-    template <class F> void dumpBefore(Step s, F &&text) {
-        if (wantsDump(options.dumpBefore, s)) c.log += heading(fmt::format("before {}", stepName(s))) + text();
-    }
-    template <class F> auto timed(const char *what, F &&f) {
-        auto start = std::chrono::steady_clock::now();
-        auto result = f();
-        std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - start;
-        if (options.timePasses) c.log += fmt::format("{:8.2f} ms  {}\n", ms.count(), what);
-        return result;
-    }
 };
 
 } // namespace
@@ -198,7 +198,7 @@ bool compile(Compilation &c, const Options &options, const std::string &path, st
     return Pipeline(c, options, last).run(path, std::move(text)) && !c.diags.hasErrors();
 }
 
-std::string versionText() { return fmt::format("{} (LLVM {})", TDL_VERSION, codegen::llvmVersion()); }
+std::string versionText() { return fmt::format("{} (LLVM {})", TDL_VERSION, llvmVersion()); }
 
 std::string targetsText() {
     return "host    x86-64 at level x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, or aarch64 (--host-triple)\n";

@@ -118,4 +118,6 @@ std::optional<std::string> emitLLVM(const ir::Module &kern, const codegen::HostO
     return text;
 }
 
+std::string llvmVersion() { return LLVM_VERSION_STRING; }
+
 } // namespace tdl

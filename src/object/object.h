@@ -20,4 +20,7 @@ std::optional<std::string> emitAssembly(const ir::Module &kern, const codegen::H
 /// What identifies a kernel among ranks: a hash of its plans as kernel IR, without source locations.
 uint64_t identityOf(const std::vector<const ir::Op *> &plans);
 
+/// "22.1.8"
+std::string llvmVersion();
+
 } // namespace tdl
