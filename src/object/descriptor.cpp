@@ -12,8 +12,8 @@ using ir::OpKind;
 
 // The tables are written field by field below, each struct in the order of abi.h; sizes catch a field gained or lost.
 static_assert(sizeof(tdl_arg) == 56 && sizeof(tdl_require) == 16 && sizeof(tdl_buffer) == 16 && sizeof(tdl_flag) == 16);
-static_assert(sizeof(tdl_join) == 8 && sizeof(tdl_task) == 16 && sizeof(tdl_site) == 16 && sizeof(tdl_plan) == 88);
-static_assert(sizeof(tdl_kernel) == 88);
+static_assert(sizeof(tdl_join) == 8 && sizeof(tdl_task) == 16 && sizeof(tdl_site) == 16 && sizeof(tdl_plan) == 104);
+static_assert(sizeof(tdl_kernel) == 104);
 
 namespace {
 
@@ -80,7 +80,7 @@ Constant *planRow(Tables &t, const ir::Op &kern, const codegen::PlanCode &code) 
     for (const codegen::WaitSite &s : code.sites) sites.push_back(t.record({t.i32(s.task), t.i32(s.loc.line), t.i32(s.loc.col), t.i32(0)}));
     auto count = [&](auto &v) { return t.i32(static_cast<int>(v.size())); };
     return t.record({t.text(kern.name("plan")), count(buffers), count(flags), count(joins), count(tasks), count(sites), t.i32(0),
-                     t.array(buffers), t.array(flags), t.array(joins), t.array(tasks), t.array(sites), code.layout, code.run});
+                     t.array(buffers), t.array(flags), t.array(joins), t.array(tasks), t.array(sites), code.layout, code.run, t.array({}), t.array({})});
 }
 
 // NAME(ctx, args, stream) and NAME_prepare(ctx, args) only pass the descriptor on.
@@ -112,7 +112,7 @@ void addDescriptor(Module &module, const KernelCode &k, const codegen::Target &t
     Constant *row = t.record({t.i32(codegen::kAbiVersion), t.i32(k.cpuLevel), t.i64(k.identity), t.text(k.name), t.text(k.source),
                               t.i32(first.loc.line), t.i32(args.bytes), t.i32(static_cast<int>(args.args.size())),
                               t.i32(static_cast<int>(conditions.size())), t.i32(static_cast<int>(plans.size())), t.i32(0),
-                              argumentTable(t, args), t.array(conditions), t.array(plans), k.shape});
+                              argumentTable(t, args), t.array(conditions), t.array(plans), k.shape, t.i32(0), t.i32(0), t.array({})});
     auto *descriptor = new GlobalVariable(module, row->getType(), true, GlobalValue::ExternalLinkage, row, k.name + "_descriptor");
     addEntry(module, k.name, "tdl_launch", descriptor, true, target);
     addEntry(module, k.name + "_prepare", "tdl_prepare", descriptor, false, target);
