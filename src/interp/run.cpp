@@ -213,7 +213,7 @@ private:
 
     void value(const Op &op, int64_t r, Team team) {
         auto operand = [&](size_t n) { return op.operands[n]; };
-        if (ir::isElementwise(op.kind) || op.kind == OpKind::Cast) {
+        if (ir::isElementwise(op.kind)) {
             std::vector<const Tile *> in;
             for (const ir::Value *v : op.operands) in.push_back(&tile(r, v));
             return set(r, op, elementwise(op, in, options.rounding));

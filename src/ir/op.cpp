@@ -75,7 +75,7 @@ std::optional<OpKind> findOp(std::string_view text) {
     return it->second;
 }
 
-bool isElementwise(OpKind k) { return k >= OpKind::Add && k <= OpKind::Select; }
+bool isElementwise(OpKind k) { return k >= OpKind::Add && k <= OpKind::Cast; }
 bool isComparison(OpKind k) { return k >= OpKind::Eq && k <= OpKind::Ge; }
 
 Value *Block::addArg(Type t, std::string hint) {

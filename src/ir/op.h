@@ -47,7 +47,7 @@ struct OpInfo {
 };
 const OpInfo &opInfo(OpKind);
 std::optional<OpKind> findOp(std::string_view text);
-/// Add .. Select: operands of one element type, axes united.
+/// Add .. Cast: operands of one element type, axes united.
 bool isElementwise(OpKind);
 bool isComparison(OpKind);
 
