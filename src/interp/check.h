@@ -1,7 +1,7 @@
 // The checked mode: who has read and written each element in the current stage, and what that breaks.
 //
-//     a.tdl:4:9: error: `Y[8]` is written by the instance at i = 0 .. 9 and by the instance at i = 8 .. 17,
-//     in stage `s` [TDL1003] a.tdl:4:9: note: the other write
+//     a.tdl:4:9: error: `Y[8]` is written by the instance at i = 0 .. 9 and by the instance at i = 8 .. 17 [..]
+//     a.tdl:6:9: note: the other write
 //
 // Rules (tdl.5, "Stores and reads"): an element is written at most once in a stage, and then read in that
 // stage only by the instance that writes it, before the write. An `out` element is written by the end.

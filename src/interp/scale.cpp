@@ -56,6 +56,7 @@ private:
     std::map<const Op *, std::vector<const Value *>> stores;
     std::map<const Op *, double> needed;
     std::unordered_map<const Value *, double> done;
+    std::unordered_set<const Value *> active; // on the way from the store
 
     double length(const Op &kernel, const ir::Expr &e) const {
         auto n = e.evaluate([&](std::string_view s) -> std::optional<int64_t> {
@@ -91,6 +92,12 @@ private:
     }
 
     void trace(const Value *v, double shrink, double acrossRanks) {
+        if (!active.insert(v).second) return; // a tensor updated in place leads back to itself
+        visit(v, shrink, acrossRanks);
+        active.erase(v);
+    }
+
+    void visit(const Value *v, double shrink, double acrossRanks) {
         auto [it, fresh] = done.emplace(v, shrink + acrossRanks);
         if (!fresh && it->second >= shrink + acrossRanks) return;
         it->second = shrink + acrossRanks;

@@ -1,8 +1,7 @@
 // What a kernel does to the size of numbers, found from its operations: how large inputs may be so that
 // outputs are of about unit variance, and how closely results can be expected to agree.
 //
-//     acc += dot(A[i, k], B[j, k] over k), k in K:   A and B are scaled by K^(-1/4), the sum of K products is
-//     near 1
+//     acc += dot(A[i, k], B[j, k] over k), k in K:   A and B are scaled by K^(-1/4), their K products add to about 1
 #pragma once
 #include "interp/compare.h"
 

@@ -5,6 +5,7 @@
 //     store %0, %Y[%zero]        //! error: `Y[0]` is written by ...
 //
 // A program with "//run" and no expectation is right.
+#include "interp/agree.h"
 #include "launch.h"
 #include <cstdlib>
 
@@ -39,8 +40,8 @@ std::vector<Command> commands(const std::string &text) {
     return out;
 }
 
-/// Runs the launches of a text, with generated data.
-void execute(test::Parsed &program, const std::vector<Command> &list, bool checked) {
+/// Runs the launches of a text, with generated data; `varied`: checked, and with several cuts and orders.
+void execute(test::Parsed &program, const std::vector<Command> &list, bool varied) {
     REQUIRE_MESSAGE(program.module, renderText(program.diags, false));
     REQUIRE_MESSAGE(tile::verify(*program.module, program.diags), renderText(program.diags, false));
     for (const Command &c : list) {
@@ -48,8 +49,10 @@ void execute(test::Parsed &program, const std::vector<Command> &list, bool check
         run.launch.scalars["s"] = 1.0;
         if (!prepare(*run.kernel, run.launch, program.diags)) continue;
         run.fill({DataMode::Real, 1, 1});
-        run.options.check = checked;
-        interp::run(*run.kernel, run.launch, run.options, program.diags);
+        if (varied)
+            runVaried(*run.kernel, run.launch, DataMode::Real, 1, 4, program.diags);
+        else
+            interp::run(*run.kernel, run.launch, run.options, program.diags);
     }
 }
 

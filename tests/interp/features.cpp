@@ -1,4 +1,5 @@
 // tile/programs/features.tile against plain loops: what tile IR can say beyond the samples.
+#include "interp/scale.h"
 #include "launch.h"
 #include "support/convert.h"
 #include <cmath>
@@ -28,6 +29,7 @@ void each(const char *name, const std::vector<Sizes> &shapes, Look look,
                 run.launch.scalars["scale"] = 0.5;
                 run.prepare().fill({DataMode::Real, 5, 1});
                 if (set) set(run);
+                for (auto &[tensor, scale] : inputScales(*run.kernel, run.launch)) CHECK((scale > 0 && scale <= 1));
                 Launch before = run.launch;
                 run.options = {Rounding::Stored, turn ? Cuts::Random : Cuts::Given, static_cast<Order>(turn),
                                3, true};
