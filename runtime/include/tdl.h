@@ -98,8 +98,8 @@ typedef struct tdl_options {
     int64_t heap_bytes;         /* address space for this rank's scratch and symmetric memory, at least 1 MiB,
                                    the least of all ranks counts; memory is used only as touched. 0: 64 GiB, or
                                    less where the process is limited */
-    int threads;                /* workers of this rank, 1..1024. 0: TDL_THREADS, else cores of this machine
-                                   / ranks, at least 1 */
+    int threads;                /* workers of this rank, 1..1024. 0: TDL_THREADS, else the cores this rank may use
+                                   / ranks that use the same, at least 1 */
     int timeout_ms;             /* how long a wait may see no progress. 0: TDL_TIMEOUT_MS, else 10,000 */
     int startup_timeout_ms;     /* how long tdl_init waits for other ranks. 0: TDL_STARTUP_TIMEOUT_MS, else 60,000 */
     const char *plan;           /* run this plan of every kernel. NULL: TDL_PLAN, else each kernel's default */

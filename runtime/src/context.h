@@ -46,7 +46,7 @@ struct tdl_ctx {
     tdli_needs prepared;  /* what launches may use, equal on all ranks */
     tdli_local local;     /* this rank's private scratch, joins, workspaces */
     tdli_known *known;    /* kernels seen so far */
-    uint64_t collectives; /* collective calls made: the sequence of posts */
+    _Atomic uint64_t collectives; /* collective calls made: the sequence of posts */
     uint64_t order;       /* launches and collective calls made, equal on all ranks */
 
     tdli_job jobs[TDLI_JOBS];          /* the job of epoch e is jobs[e % TDLI_JOBS] */

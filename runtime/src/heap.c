@@ -13,17 +13,16 @@
 
 static const int64_t PAGE = 64 * 1024; /* a multiple of the page size of every machine */
 
-/* Address space is plentiful but for limits of the process: the map for 256 ranks must fit many times. A file
- * larger than RLIMIT_FSIZE would not only fail, but raise SIGXFSZ. */
-int64_t tdli_heap_limit(int64_t wanted) {
+/* Address space is plentiful but for limits of the process. A file larger than RLIMIT_FSIZE would not only fail, but
+ * raise SIGXFSZ. */
+int64_t tdli_heap_limit(int64_t wanted, int ranks) {
     int64_t bytes = wanted ? wanted : (int64_t)64 << 30;
     struct rlimit limit;
-    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur < (uint64_t)bytes)
+    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < (uint64_t)bytes)
         bytes = (int64_t)limit.rlim_cur;
-    if (!wanted && !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur / 32 < (uint64_t)bytes)
-        bytes = (int64_t)(limit.rlim_cur / 32);
+    /* All heaps together at most half of what is allowed. */
+    uint64_t share = getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur / 2 / (uint64_t)ranks;
+    if (!wanted && share < (uint64_t)bytes) bytes = (int64_t)share;
     return bytes / PAGE * PAGE;
 }
 

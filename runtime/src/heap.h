@@ -30,8 +30,8 @@ typedef struct tdli_zones {
     int n_blocks, room;
 } tdli_zones;
 
-/* Largest heap this process may have, at most `wanted`; 0 wanted: the default. */
-int64_t tdli_heap_limit(int64_t wanted);
+/* Largest heap this process may map for each rank, at most `wanted`; 0 wanted: the default. */
+int64_t tdli_heap_limit(int64_t wanted, int ranks);
 /* Makes this rank's heap of ctx->zones.bytes, exchanges it, fills heaps, bases, controls. Collective. */
 tdl_status tdli_heaps_open(tdl_ctx *);
 void tdli_heaps_close(tdl_ctx *);

@@ -208,7 +208,7 @@ tdl_status tdli_read_options(const tdl_options *o, tdli_settings *set) {
     set->heap_bytes = o->heap_bytes;
 
     int64_t v;
-    /* The number of ranks of a group is not known here: startup.c puts the default in. */
+    /* The default depends on what the other ranks have: startup.c puts it in. */
     s = pick("threads", o->threads, "TDL_THREADS", 1, TDLI_MAX_THREADS, 0, &v);
     set->threads = (int)v;
     if (!s) s = pick("timeout_ms", o->timeout_ms, "TDL_TIMEOUT_MS", 1, INT32_MAX, 10000, &v);

@@ -1,6 +1,7 @@
 /* startup.c: opens the transport that the settings ask for, and lets the ranks agree on what must be equal. */
 #include "context.h"
 
+#include <sched.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -27,9 +28,28 @@ static tdl_status meet_by_callbacks(tdl_ctx *ctx) {
 
 typedef struct agreement {
     int64_t heap_bytes; /* 0: this rank cannot have one */
-    int32_t pid, pad;
+    uint64_t cores;     /* which cores this rank may use, as a hash */
+    int32_t n_cores, pid;
     char plan[64];
 } agreement;
+
+static void find_cores(agreement *a) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    a->n_cores = online < 1 ? 1 : (int32_t)online;
+    if (sched_getaffinity(0, sizeof set, &set) || CPU_COUNT(&set) < 1) return; /* more cores than the set holds */
+    a->n_cores = CPU_COUNT(&set);
+    a->cores = tdli_hash(0, &set, sizeof set);
+}
+
+/* A launcher that binds ranks to cores gives each its own; otherwise all ranks share the same. */
+static int default_threads(const agreement *all, int rank, int ranks) {
+    int sharing = 0;
+    for (int r = 0; r < ranks; r++) sharing += all[r].cores == all[rank].cores;
+    int n = all[rank].n_cores / sharing;
+    return n < 1 ? 1 : n > TDLI_MAX_THREADS ? TDLI_MAX_THREADS : n;
+}
 
 static tdl_status agree(tdl_ctx *ctx) {
     agreement mine = {.heap_bytes = tdli_heap_limit(ctx->set.heap_bytes), .pid = getpid()},
@@ -50,6 +70,7 @@ static tdl_status agree(tdl_ctx *ctx) {
         return tdli_fail(ctx, TDL_OUT_OF_MEMORY,
                          "a rank cannot map a heap of 1 MiB (limit of address space or file size)");
     ctx->zones.bytes = least;
+    if (!ctx->set.threads) ctx->set.threads = default_threads(all, ctx->rank, ctx->ranks);
     return TDL_OK;
 }
 
@@ -61,10 +82,5 @@ tdl_status tdli_open_transport(tdl_ctx *ctx) {
         if (ctx->set.startup && ctx->set.ranks > 1) s = meet_by_callbacks(ctx);
         if (!s) s = tdli_socket_transport(ctx, &ctx->transport);
     }
-    if (s) return s;
-    if (!ctx->set.threads) {
-        long cores = sysconf(_SC_NPROCESSORS_ONLN) / ctx->ranks;
-        ctx->set.threads = cores < 1 ? 1 : cores > TDLI_MAX_THREADS ? TDLI_MAX_THREADS : (int)cores;
-    }
-    return agree(ctx);
+    return s ? s : agree(ctx);
 }

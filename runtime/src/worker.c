@@ -80,19 +80,19 @@ static void run(tdli_job *job, tdli_worker *w) {
 }
 
 static void lead(tdl_ctx *ctx, tdli_job *job, tdli_worker *w) {
+    uint64_t epoch = job->frame.epoch; /* once the launch has ended, the caller's thread may use the job anew */
     if (!begin(ctx, job)) {
         finish(ctx, job);
         return;
     }
     atomic_store_explicit(&job->running, job->participants, memory_order_relaxed);
     for (int i = 1; i < job->participants; i++) {
-        atomic_store_explicit(&ctx->workers[i].go, job->frame.epoch, memory_order_release);
+        atomic_store_explicit(&ctx->workers[i].go, epoch, memory_order_release);
         tdli_event_signal(&ctx->workers[i].event);
     }
     run(job, w);
     tdli_waiter wait = {.event = &ctx->finished_event, .idle = 1};
-    while (atomic_load_explicit(&ctx->finished, memory_order_acquire) < job->frame.epoch)
-        tdli_waiter_turn(&wait);
+    while (atomic_load_explicit(&ctx->finished, memory_order_acquire) < epoch) tdli_waiter_turn(&wait);
     tdli_waiter_end(&wait);
 }
 

@@ -78,6 +78,24 @@ TEST_CASE("1000 launches back to back on 8 ranks") {
     }
 }
 
+TEST_CASE("many more launches than the queue holds") {
+    for (Mode mode : modes)
+        for (int threads : {1, 3})
+            CHECK_RANKS(mode, 3, [](Rank &me) -> std::string {
+                Gather g(me.ctx, 9, 4);
+                std::vector<float> x(64, 2.0f), y(64, 0.0f);
+                fake_axpy_args axpy{64, 0.5f, x.data(), y.data()};
+                g.fill(1);
+                for (int i = 0; i < 300; i++) {
+                    EXPECT_OK(me, g.launch());
+                    EXPECT_OK(me, tdl_launch(me.ctx, &fake_axpy_kernel, &axpy, nullptr));
+                }
+                EXPECT_OK(me, tdl_synchronize(me.ctx, nullptr));
+                EXPECT(y[63] == 300.0f);
+                return g.check(1);
+            }, [&](tdl_options &o) { o.threads = threads; });
+}
+
 TEST_CASE("two kernels and two sizes alternate in one context") {
     for (Mode mode : modes)
         CHECK_RANKS(mode, 4, [](Rank &me) -> std::string {

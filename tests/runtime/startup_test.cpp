@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -111,6 +112,29 @@ TEST_CASE("launchers' variables") {
             EXPECT(tdl_rank(me.ctx) == me.rank);
             EXPECT(tdl_ranks(me.ctx) == 3);
             EXPECT(tdl_finalize(me.ctx) == TDL_OK);
+            return "";
+        });
+    }
+}
+
+TEST_CASE("limits of the process make smaller heaps") {
+    for (int what : {RLIMIT_AS, RLIMIT_FSIZE}) {
+        CAPTURE(what);
+        CHECK_BARE(Mode::processes, 3, [what](Rank &me) -> std::string {
+            rlimit limit{rlim_t{1} << 30, rlim_t{1} << 30};
+            if (under_sanitizer() && what == RLIMIT_AS) return ""; // needs terabytes of address space itself
+            EXPECT(setrlimit(static_cast<__rlimit_resource>(what), &limit) == 0);
+            EXPECT_OK(me, tdl_init(&me.ctx, &me.options));
+            Gather g(me.ctx, 9, 3);
+            g.fill(1);
+            EXPECT_OK(me, g.launch());
+            EXPECT(tdl_finalize(me.ctx) == TDL_OK);
+            me.ctx = nullptr;
+            EXPECT(g.check(1) == "");
+            me.options.heap_bytes = int64_t{1} << 31; // more than is allowed: refused, or the largest there can be
+            tdl_status s = tdl_init(&me.ctx, &me.options);
+            EXPECT(s == (what == RLIMIT_AS ? TDL_OUT_OF_MEMORY : TDL_OK));
+            tdl_finalize(me.ctx);
             return "";
         });
     }
