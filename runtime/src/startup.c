@@ -52,8 +52,11 @@ static int default_threads(const agreement *all, int rank, int ranks) {
 }
 
 static tdl_status agree(tdl_ctx *ctx) {
-    agreement mine = {.heap_bytes = tdli_heap_limit(ctx->set.heap_bytes), .pid = getpid()},
-              all[TDLI_MAX_RANKS];
+    agreement mine, all[TDLI_MAX_RANKS];
+    memset(&mine, 0, sizeof mine);
+    mine.heap_bytes = tdli_heap_limit(ctx->set.heap_bytes, ctx->ranks);
+    mine.pid = getpid();
+    find_cores(&mine);
     memcpy(mine.plan, ctx->set.plan, sizeof mine.plan);
     tdl_status s = ctx->transport->allgather(ctx->transport, ctx, &mine, all, sizeof mine);
     if (s) return s;
