@@ -1,5 +1,5 @@
 /* context.c: the life of a context (context.h has the map), and the small questions one can ask it. */
-#include "context.h"
+#include "cuda_device.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@ static void destroy(tdl_ctx *ctx) {
     tdli_workers_stop(ctx);
     tdli_watcher_stop(ctx);
     if (ctx->transport) ctx->transport->close(ctx->transport);
+    tdli_cuda_close(ctx);
     tdli_heaps_close(ctx);
     tdli_local_close(ctx);
     tdli_forget_all(ctx);
@@ -20,7 +21,7 @@ static void destroy(tdl_ctx *ctx) {
 static tdl_status start(tdl_ctx *ctx) {
     tdl_status s = tdli_open_transport(ctx);
     if (!s) s = tdli_heaps_open(ctx);
-    if (!s) s = tdli_workers_start(ctx);
+    if (!s) s = ctx->set.cuda ? tdli_cuda_open(ctx) : tdli_workers_start(ctx);
     int32_t mine = s, all[TDLI_MAX_RANKS];
     if (!ctx->mine) return s;
     tdl_status met = ctx->transport->allgather(ctx->transport, ctx, &mine, all, sizeof mine);
@@ -55,7 +56,7 @@ tdl_status tdl_init(tdl_ctx **out, const tdl_options *options) {
 
 tdl_status tdl_finalize(tdl_ctx *ctx) {
     if (!ctx) return TDL_OK;
-    tdl_status s = tdl_synchronize(ctx, NULL);
+    tdl_status s = ctx->cuda ? tdli_cuda_finish(ctx) : tdl_synchronize(ctx, NULL);
     if (s) tdli_keep_error(ctx);
     atomic_store_explicit(&ctx->mine->left, atomic_load(&ctx->called) + 1, memory_order_release);
     tdli_ring_peers(ctx);

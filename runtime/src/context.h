@@ -29,6 +29,9 @@ typedef struct tdli_settings {
     int threads, timeout_ms, startup_timeout_ms;
     char plan[64]; /* "": each kernel's default */
     uint64_t chaos;
+    int cuda, ordinal; /* on a GPU; which one, -1: by rank */
+    int max_sms;       /* 0: all */
+    int checking, verbose;
 } tdli_settings;
 
 struct tdl_ctx {
@@ -64,6 +67,7 @@ struct tdl_ctx {
     _Atomic unsigned char lost[TDLI_MAX_RANKS];
 
     uint64_t resets;
+    struct tdli_cuda *cuda; /* NULL: on the host (cuda_device.h) */
     char error[TDLI_ERROR_BYTES];
 };
 

@@ -1,6 +1,6 @@
 /* known.c: what a context remembers about each kernel. The first call with a kernel checks that library and machine
  * can run it, picks its plan and makes room for its arguments; later calls find it in a list. */
-#include "context.h"
+#include "cuda_device.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,11 +38,11 @@ static tdl_status check_cpu(tdl_ctx *ctx, const tdl_kernel *kernel) {
 }
 
 static tdl_status check_code(tdl_ctx *ctx, const tdl_kernel *kernel, const tdl_plan *plan) {
-    if (plan->run) return TDL_OK;
+    if (ctx->cuda ? plan->device_entry && kernel->n_images > 0 : plan->run != NULL) return TDL_OK;
     return tdli_fail(
         ctx, TDL_DEVICE_ERROR,
-        "the object has no code of kernel `%s`, plan `%s`, for the host: compile with --target=host",
-        kernel->name, plan->name);
+        "the object has no code of kernel `%s`, plan `%s`, for %s: compile with --target=%s",
+        kernel->name, plan->name, ctx->cuda ? "CUDA" : "the host", ctx->cuda ? "cuda" : "host");
 }
 
 static tdl_status pick_plan(tdl_ctx *ctx, const tdl_kernel *kernel, const tdl_plan **plan) {
@@ -97,7 +97,7 @@ static tdl_status check_dims(tdl_ctx *ctx, const tdl_kernel *kernel) {
 
 /* Every job must hold any kernel's arguments, because launches do not allocate. */
 static tdl_status widen_jobs(tdl_ctx *ctx, int words) {
-    if (ctx->jobs[TDLI_JOBS - 1].room >= words) return TDL_OK;
+    if (ctx->cuda || ctx->jobs[TDLI_JOBS - 1].room >= words) return TDL_OK; /* no jobs on a GPU */
     tdli_drain(ctx);
     for (int i = 0; i < TDLI_JOBS; i++) {
         int64_t *more = realloc(ctx->jobs[i].words, sizeof *more * (size_t)words);
@@ -113,6 +113,7 @@ static void forget(tdli_known *k) {
     free(k->extents);
     free(k->regions);
     free(k->probe);
+    tdli_cuda_forget(k);
     free(k);
 }
 
@@ -130,6 +131,7 @@ static tdl_status remember(tdl_ctx *ctx, const tdl_kernel *kernel, const tdl_pla
     tdl_status s = TDL_OK;
     if (!k->words || !k->extents || !k->regions || !k->probe)
         s = tdli_fail_system(ctx, ENOMEM, "kernel `%s`", kernel->name);
+    if (!s && ctx->cuda) s = tdli_cuda_remember(ctx, k);
     if (!s) s = widen_jobs(ctx, k->job_words);
     if (s) {
         forget(k);

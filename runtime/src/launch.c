@@ -1,6 +1,6 @@
 /* launch.c: what a call of a generated kernel does on the caller's thread: check, prepare the first time, copy the
  * arguments into a job, queue it. The workers do the rest (worker.c). */
-#include "context.h"
+#include "cuda_device.h"
 
 #include <string.h>
 
@@ -69,20 +69,24 @@ static tdl_status check_members(tdl_ctx *ctx, const tdli_known *k) {
 }
 
 tdl_status tdl_launch(tdl_ctx *ctx, const tdl_kernel *kernel, const void *args, void *stream) {
-    (void)stream; /* host launches have their own order */
     if (!ctx || !kernel)
         return tdli_fail(ctx, TDL_BAD_ARGUMENT, "%s: the context is NULL",
                          kernel ? kernel->name : "tdl_launch");
+    int captured = 0;
     tdl_status s = tdli_usable(ctx, kernel);
+    if (!s && ctx->cuda) s = tdli_cuda_look(ctx, stream, &captured);
     if (s) return s;
     tdli_known *k = NULL;
     s = tdli_know(ctx, kernel, &k);
     if (!s) s = tdli_read_shape(ctx, k, args);
     if (!s) s = tdli_read_tensors(ctx, k, args);
+    if (!s && ctx->cuda) s = tdli_cuda_admit(ctx, k, captured);
+    if (s && captured) return s;
     if (!k || !k->prepared)
         s = tdli_prepare_known(ctx, k, kernel, s);
     else if (!s && !tdli_fits(&k->needs, &ctx->prepared))
         s = tdli_too_small(ctx, k);
     if (!s) s = check_members(ctx, k);
-    return s ? s : queue(ctx, k);
+    if (s) return s;
+    return ctx->cuda ? tdli_cuda_launch(ctx, k, stream, captured) : queue(ctx, k); /* the host has its own order */
 }

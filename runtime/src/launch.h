@@ -52,6 +52,7 @@ struct tdli_known {
     int64_t tickets;
     uint64_t fingerprint; /* of all that ranks must agree on: kernel, plan, sizes, scalars */
     char text[TDLI_TEXT]; /* "`ag` (plan `overlap`) M=4096 N=512" */
+    struct tdli_cuda_entry *cuda; /* of a context on a GPU */
     tdli_known *next;
 };
 

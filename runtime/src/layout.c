@@ -22,6 +22,13 @@ static int place(int64_t size, int64_t align, int64_t *end, int64_t *at) {
     return 1;
 }
 
+/* Per worker, or per block of a GPU. */
+static int64_t workspace_of(const tdl_ctx *ctx, const tdli_known *k, const int64_t *raw, int rank) {
+    tdl_shape shape = {ctx->ranks, rank, k->words, (const uint64_t *)(k->words + k->scalars)};
+    if (!ctx->cuda) return raw[k->n_raw - 1];
+    return k->plan->device_workspace ? k->plan->device_workspace(&shape) : 0;
+}
+
 /* Places of one rank's `raw` sizes, from the zones' starts; writes to words unless `words` is NULL. */
 static tdl_status add_up(tdl_ctx *ctx, tdli_known *k, const int64_t *raw, int64_t *words, tdli_needs *needs) {
     const tdl_plan *p = k->plan;
@@ -42,7 +49,6 @@ static tdl_status add_up(tdl_ctx *ctx, tdli_known *k, const int64_t *raw, int64_
         if (!place(*raw, 1, &needs->joins, &at)) return too_large(ctx, k, "join", p->joins[i].name);
         if (words) words[k->joins + i] = at;
     }
-    needs->workspace = k->words[k->raw + k->n_raw - 1];
     return TDL_OK;
 }
 
@@ -86,7 +92,7 @@ static tdl_status merge_rank(tdl_ctx *ctx, tdli_known *k, int rank) {
     if (s) return s;
     keep_largest(&k->needs.local, other.local);
     keep_largest(&k->needs.joins, other.joins);
-    keep_largest(&k->needs.workspace, k->probe[k->n_raw - 1]);
+    keep_largest(&k->needs.workspace, workspace_of(ctx, k, k->probe, rank));
     return TDL_OK;
 }
 
@@ -95,6 +101,7 @@ tdl_status tdli_lay_out(tdl_ctx *ctx, tdli_known *k) {
     tdl_shape shape = {ctx->ranks, ctx->rank, k->words, (const uint64_t *)(k->words + k->scalars)};
     k->plan->layout(&shape, raw);
     tdl_status s = add_up(ctx, k, raw, k->words, &k->needs);
+    k->needs.workspace = workspace_of(ctx, k, raw, ctx->rank);
     for (int r = 0; !s && r < ctx->ranks; r++)
         if (r != ctx->rank) s = merge_rank(ctx, k, r);
     if (!s && (k->needs.workspace < 0 || k->needs.workspace > LIMIT))

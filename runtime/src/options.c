@@ -2,7 +2,7 @@
  *     options {0}, TDL_RANK=2 TDL_RANKS=4 TDL_SOCKET=job7                ->  rank 2 of 4 at "job7"
  *     options {0}, OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 ...     ->  rank 1 of 2 at "tdl.1000.ompi.<job>"
  *     options {0}, nothing set                                           ->  rank 0 of 1 */
-#include "context.h"
+#include "cuda_device.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -189,6 +189,22 @@ static tdl_status read_membership(const tdl_options *o, tdli_settings *set) {
     return s;
 }
 
+static tdl_status read_device(const tdl_options *o, tdli_settings *set) {
+    const char *device = o->device ? o->device : getenv("TDL_DEVICE");
+    int64_t max_sms = 0, checking = 0, verbose = 0;
+    int found;
+    tdl_status s = TDL_OK;
+    if (device && *device)
+        s = tdli_cuda_parse(device, o->device ? "option `device`" : "TDL_DEVICE", set);
+    if (!s) s = read_variable("TDL_MAX_SMS", 1, INT32_MAX, &max_sms, &found);
+    if (!s) s = read_variable("TDL_CHECK", 0, 1, &checking, &found);
+    if (!s) s = read_variable("TDL_VERBOSE", 0, 1, &verbose, &found);
+    set->max_sms = (int)max_sms;
+    set->checking = (int)checking;
+    set->verbose = (int)verbose;
+    return s;
+}
+
 tdl_status tdli_read_options(const tdl_options *o, tdli_settings *set) {
     static const tdl_options defaults;
     memset(set, 0, sizeof *set);
@@ -198,10 +214,8 @@ tdl_status tdli_read_options(const tdl_options *o, tdli_settings *set) {
     tdl_status s = read_membership(o, set);
     if (s) return s;
 
-    const char *device = o->device ? o->device : getenv("TDL_DEVICE");
-    if (device && *device && strcmp(device, "host"))
-        return tdli_fail(NULL, TDL_BAD_ARGUMENT, "%s is `%s`: this library knows the device `host`",
-                         o->device ? "option `device`" : "TDL_DEVICE", device);
+    s = read_device(o, set);
+    if (s) return s;
 
     if (o->heap_bytes && o->heap_bytes < 1 << 20)
         return out_of_range("heap_bytes", o->heap_bytes, 1 << 20, INT64_MAX);

@@ -2,7 +2,7 @@
  * isolated from each other, so what is prepared is a maximum over what was asked for:
  *     prepared {flags 8, buffers 1 MiB, ...}, a kernel needs {flags 2, buffers 3 MiB, ...}
  *       ->  prepared {flags 8, buffers 3 MiB, ...} on all ranks, or an error on all ranks */
-#include "context.h"
+#include "cuda_device.h"
 
 #include <errno.h>
 #include <string.h>
@@ -101,6 +101,7 @@ static tdl_status check_room(tdl_ctx *ctx, const tdli_needs *n) {
             "and %lld (option `heap_bytes`)",
             (long long)n->buffers, (long long)n->flags, (long long)z->bytes, (long long)buffers,
             (long long)(flags / 8));
+    if (ctx->cuda) return TDL_OK; /* the driver knows */
     /* Pages appear when touched, so nothing would fail before the system runs out of memory. */
     int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     if (n->workspace > memory / ctx->set.threads || total(ctx, n) > memory)
@@ -131,6 +132,7 @@ tdl_status tdli_prepare_known(tdl_ctx *ctx, tdli_known *k, const tdl_kernel *ker
     if (k && k->text[0]) tdli_text_add(&t, "%s", k->text);
     else tdli_text_add(&t, "`%s`", kernel->name);
     tdli_drain(ctx);
+    if (!status && ctx->cuda) status = tdli_cuda_load(ctx, k);
     request mine, all[TDLI_MAX_RANKS];
     memset(&mine, 0, sizeof mine);
     if (!status) mine.needs = k->needs, mine.fingerprint = k->fingerprint;
@@ -143,7 +145,7 @@ tdl_status tdli_prepare_known(tdl_ctx *ctx, tdli_known *k, const tdl_kernel *ker
         char nothing[TDLI_MAX_RANKS];
         merge(&needs, &k->needs);
         s = check_room(ctx, &needs);
-        if (!s) s = enlarge_local(ctx, &needs);
+        if (!s) s = ctx->cuda ? tdli_cuda_enlarge(ctx, &needs) : enlarge_local(ctx, &needs);
         s = tdli_collective(ctx, what, s, "", nothing, 1);
         if (s) return s;
         ctx->prepared = needs;

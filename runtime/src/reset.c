@@ -5,7 +5,7 @@
  *
  * The next launch gets an epoch above all that were ever used, so words left in scratch by aborted launches are old
  * news to it. A call that timed out can be repeated. */
-#include "context.h"
+#include "cuda_device.h"
 
 #include <string.h>
 
@@ -77,15 +77,22 @@ static uint64_t agree(tdl_ctx *ctx) {
 tdl_status tdl_reset(tdl_ctx *ctx) {
     if (!ctx) return tdli_fail(NULL, TDL_BAD_ARGUMENT, "tdl_reset: the context is NULL");
     tdli_drain(ctx);
+    tdl_status s = ctx->cuda ? tdli_cuda_alive(ctx) : TDL_OK;
+    if (s) return s;
     uint64_t n = ctx->resets;
     if (atomic_load_explicit(&ctx->mine->reset, memory_order_relaxed) <= 2 * n) {
         atomic_store_explicit(&ctx->mine->reset_epoch, tdli_last(ctx), memory_order_relaxed);
         ctx->mine->reset_prepared = ctx->prepared;
     }
-    tdl_status s = reach(ctx, 2 * n + 1);
+    s = reach(ctx, 2 * n + 1);
     if (s) return s;
     /* Once only: a rank that timed out in the second phase comes here again, and others may be launching. */
-    if (atomic_load_explicit(&ctx->mine->reset, memory_order_relaxed) < 2 * n + 2) clean(ctx, agree(ctx));
+    if (atomic_load_explicit(&ctx->mine->reset, memory_order_relaxed) < 2 * n + 2) {
+        uint64_t epoch = agree(ctx);
+        s = ctx->cuda ? tdli_cuda_reset(ctx, epoch) : TDL_OK;
+        if (s) return s;
+        clean(ctx, epoch);
+    }
     s = reach(ctx, 2 * n + 2);
     if (s) return s;
     /* Whose first launch was interrupted on some ranks only is prepared again by all. */

@@ -1,5 +1,5 @@
 /* state.c: whether a context may be used, and waiting for its own launches. */
-#include "context.h"
+#include "cuda_device.h"
 
 #include <string.h>
 #include <time.h>
@@ -67,6 +67,10 @@ void tdli_ring_peers(tdl_ctx *ctx) {
 }
 
 void tdli_drain(tdl_ctx *ctx) {
+    if (ctx->cuda) {
+        tdli_cuda_drain(ctx);
+        return;
+    }
     tdli_waiter w = {.event = &ctx->finished_event, .idle = 1};
     uint64_t called = tdli_last(ctx);
     while (atomic_load_explicit(&ctx->finished, memory_order_acquire) < called) tdli_waiter_turn(&w);
@@ -74,8 +78,8 @@ void tdli_drain(tdl_ctx *ctx) {
 }
 
 tdl_status tdl_synchronize(tdl_ctx *ctx, void *stream) {
-    (void)stream;
     if (!ctx) return tdli_fail(NULL, TDL_BAD_ARGUMENT, "tdl_synchronize: the context is NULL");
+    if (ctx->cuda) return tdli_cuda_synchronize(ctx, stream);
     tdli_drain(ctx);
     return tdli_usable(ctx, NULL);
 }

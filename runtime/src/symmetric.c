@@ -1,13 +1,19 @@
 /* symmetric.c: tdl_alloc and tdl_free: blocks at equal offsets of all heaps, from the high end down, first fit. All
  * ranks make the same calls, so all find the same place without talking; they talk to be sure of it. */
-#include "context.h"
+#include "cuda_device.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-static const int64_t GRAIN = 64 * 1024; /* pages are 4, 16 or 64 KiB */
+static int64_t grain(const tdl_ctx *ctx) {
+    return ctx->cuda ? ctx->cuda->grain : 64 * 1024; /* pages are 4, 16 or 64 KiB */
+}
+
+static uintptr_t heap(const tdl_ctx *ctx) {
+    return ctx->cuda ? (uintptr_t)tdli_cuda_heap(ctx, ctx->rank) : (uintptr_t)ctx->bases[ctx->rank];
+}
 
 static int64_t scratch_end(const tdl_ctx *ctx) {
     return ctx->zones.buffers + ctx->prepared.buffers;
@@ -61,8 +67,8 @@ tdl_status tdl_alloc(tdl_ctx *ctx, size_t bytes, void **out) {
     tdl_status s = tdli_usable(ctx, NULL);
     if (s) return s;
     tdli_zones *z = &ctx->zones;
-    int64_t rounded = bytes > (size_t)z->bytes ? INT64_MAX : ((int64_t)bytes + GRAIN - 1) / GRAIN * GRAIN,
-            offset = 0;
+    int64_t g = grain(ctx), offset = 0,
+            rounded = bytes > (size_t)z->bytes ? INT64_MAX : ((int64_t)bytes + g - 1) / g * g;
     int at = find_place(ctx, rounded, &offset);
     s = make_room(ctx);
     if (!s && at < 0)
@@ -70,13 +76,17 @@ tdl_status tdl_alloc(tdl_ctx *ctx, size_t bytes, void **out) {
                       "tdl_alloc: %zu bytes of symmetric memory, but %lld of this heap of %lld bytes "
                       "are free (option `heap_bytes`)",
                       bytes, (long long)(z->low - scratch_end(ctx)), (long long)z->bytes);
+    int backed = !s && ctx->cuda && bytes;
+    if (backed) s = tdli_cuda_back(ctx, offset, rounded);
+    backed = backed && !s;
     s = agree(ctx, "tdl_alloc", s, (int64_t)bytes);
+    if (s && backed) tdli_cuda_unback(ctx, offset);
     if (s || !bytes) return s;
     memmove(z->blocks + at + 1, z->blocks + at, sizeof *z->blocks * (size_t)(z->n_blocks - at));
     z->blocks[at] = (tdli_block){offset, rounded};
     z->n_blocks++;
     set_low(z);
-    *out = ctx->bases[ctx->rank] + offset;
+    *out = (void *)(heap(ctx) + (uintptr_t)offset);
     return TDL_OK;
 }
 
@@ -86,7 +96,7 @@ tdl_status tdl_free(tdl_ctx *ctx, void *p) {
     tdl_status s = tdli_usable(ctx, NULL);
     if (s) return s;
     tdli_zones *z = &ctx->zones;
-    int64_t offset = p ? (int64_t)((uintptr_t)p - (uintptr_t)ctx->bases[ctx->rank]) : 0;
+    int64_t offset = p ? (int64_t)((uintptr_t)p - heap(ctx)) : 0;
     int at = 0;
     while (p && at < z->n_blocks && z->blocks[at].offset != offset) at++;
     if (p && at == z->n_blocks)
@@ -94,7 +104,8 @@ tdl_status tdl_free(tdl_ctx *ctx, void *p) {
     s = agree(ctx, "tdl_free", s, offset);
     if (s || !p) return s;
     /* Back to the system, and zeros for the next owner. */
-    if (madvise(p, (size_t)z->blocks[at].bytes, MADV_REMOVE))
+    if (ctx->cuda && (s = tdli_cuda_unback(ctx, offset))) return s;
+    if (!ctx->cuda && madvise(p, (size_t)z->blocks[at].bytes, MADV_REMOVE))
         s = tdli_fail_system(ctx, errno, "tdl_free: madvise");
     memmove(z->blocks + at, z->blocks + at + 1, sizeof *z->blocks * (size_t)(z->n_blocks - at - 1));
     z->n_blocks--;

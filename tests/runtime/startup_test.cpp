@@ -51,7 +51,7 @@ TEST_CASE("options are checked") {
     CHECK_FAILS(o, TDL_BAD_ARGUMENT, "option `heap_bytes` is 100");
     o = {};
     o.device = "toaster";
-    CHECK_FAILS(o, TDL_BAD_ARGUMENT, "option `device` is `toaster`: this library knows the device `host`");
+    CHECK_FAILS(o, TDL_BAD_ARGUMENT, "option `device` is `toaster`: `host`, `cuda` or `cuda:N` is allowed");
     o = {};
     o.reserved[3] = 1;
     CHECK_FAILS(o, TDL_BAD_ARGUMENT, "option `reserved[3]` is not 0");
@@ -90,7 +90,7 @@ TEST_CASE("environment is checked") {
     with({{"TDL_RANK", "1"}, {"TDL_RANKS", "2"}}, TDL_BAD_ARGUMENT, "TDL_SOCKET");
     with({{"TDL_THREADS", "0"}}, TDL_BAD_ARGUMENT, "TDL_THREADS is `0`: an integer from 1 to 1024");
     with({{"TDL_TIMEOUT_MS", "10s"}}, TDL_BAD_ARGUMENT, "TDL_TIMEOUT_MS is `10s`");
-    with({{"TDL_DEVICE", "cuda"}}, TDL_BAD_ARGUMENT, "TDL_DEVICE is `cuda`");
+    with({{"TDL_DEVICE", "tpu"}}, TDL_BAD_ARGUMENT, "TDL_DEVICE is `tpu`");
 }
 
 TEST_CASE("launchers' variables") {
