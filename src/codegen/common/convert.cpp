@@ -77,6 +77,15 @@ Value *ElementBuilder::f32FromF64ToOdd(Value *v) {
     return b.CreateBitCast(b.CreateSelect(b.CreateAnd(inexact, even), moved, bits), near->getType());
 }
 
+// An i64 cut to 53 bits, the last of them set if that was inexact: rounding it further is as rounding once.
+Value *ElementBuilder::intToOdd(Value *v) {
+    Value *low = b.CreateAnd(v, 0x7ff);
+    return b.CreateAnd(b.CreateOr(v, b.CreateAdd(low, intLike(v, 64, 0x7ff))), intLike(v, 64, ~uint64_t{0x7ff}));
+}
+Value *ElementBuilder::isBeyondF64(Value *v) {
+    return b.CreateICmpUGT(b.CreateAdd(v, intLike(v, 64, uint64_t{1} << 53)), intLike(v, 64, uint64_t{1} << 54));
+}
+
 Value *ElementBuilder::convert(Value *v, Elem from, Elem to) {
     if (from == to) return v;
     LLVMContext &c = b.getContext();
@@ -85,8 +94,9 @@ Value *ElementBuilder::convert(Value *v, Elem from, Elem to) {
     if (!isFloat(from)) {
         if (to == Elem::Bool) return b.CreateICmpNE(v, Constant::getNullValue(v->getType()));
         if (isFloat(to)) {
-            // i32 and i64 go to the narrow floats through f64, so that they are rounded once (i64 beyond 2^53 twice)
+            // i32 and i64 go to the narrow floats through f64, so that they are rounded once
             bool wide = narrow && (from == Elem::I32 || from == Elem::I64);
+            if (wide && from == Elem::I64) v = b.CreateSelect(isBeyondF64(v), intToOdd(v), v);
             Type *t = wide ? b.getDoubleTy() : narrow ? b.getFloatTy() : registerType(c, to);
             t = shapedLike(t, v->getType());
             Value *f = from == Elem::Bool ? b.CreateUIToFP(v, t) : b.CreateSIToFP(v, t);

@@ -54,6 +54,8 @@ private:
     llvm::Value *f16FromF32(llvm::Value *);
     llvm::Value *f16ToF32(llvm::Value *);
     llvm::Value *f32FromF64ToOdd(llvm::Value *);
+    llvm::Value *intToOdd(llvm::Value *);
+    llvm::Value *isBeyondF64(llvm::Value *);
 };
 
 } // namespace tdl::codegen
