@@ -49,14 +49,14 @@ double bf16OfFloat(float f) { // the usual trick, on the bits of a float
 
 } // namespace
 
-TEST_CASE("every pattern survives, and every tie between two goes to the even one") {
+TEST_CASE("every pattern survives and every tie between two goes to the even one") {
     checkAll(toF16, fromF16);
     checkAll(toBF16, fromBF16);
     checkAll(toF8E4M3, fromF8E4M3);
     checkAll(toF8E5M2, fromF8E5M2);
 }
 
-TEST_CASE("overflow, underflow, infinities") {
+TEST_CASE("overflow and underflow and infinities") {
     CHECK(fromF16(toF16(65519.99)) == 65504);
     CHECK(fromF16(toF16(65520)) == inf);
     CHECK(fromF16(toF16(-1e300)) == -inf);
@@ -78,7 +78,7 @@ TEST_CASE("overflow, underflow, infinities") {
     CHECK(roundTo(Elem::F64, 0.1) == 0.1);
 }
 
-TEST_CASE("one rounding from f64, and the same bits as from f32 where the value is one") {
+TEST_CASE("one rounding from f64 and the same bits as from f32 where the value is one") {
     double v = 1 + 0x1p-8 + 0x1p-40; // above a tie; through f32 it would be on it, and go down
     CHECK(roundTo(Elem::BF16, v) == 1 + 0x1p-7);
     int bad = 0;

@@ -51,7 +51,7 @@ TEST_CASE("each rank makes its part of the same tensor") {
                     }
 }
 
-TEST_CASE("the world size does not change a tensor, and copies of a private one differ") {
+TEST_CASE("the world size does not change a tensor and copies of a private one differ") {
     Tensor a = tensor("T", Elem::F32, {100}, 0, false, 2), b = tensor("T", Elem::F32, {100}, 0, false, 5);
     fill(a, {DataMode::Real, 1, 1});
     fill(b, {DataMode::Real, 1, 1});

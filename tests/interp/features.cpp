@@ -94,7 +94,7 @@ TEST_CASE("loops in any order over a slice that rows decide") {
     });
 }
 
-TEST_CASE("loops within ranges, slices with fixed bounds") {
+TEST_CASE("loops within ranges and slices with fixed bounds") {
     each("nested", {{{"M", 37}, {"N", 19}}, {{"M", 5}, {"N", 2}}}, [](Run &run, const Launch &l) {
         int64_t M = l.sizes.at("M"), N = l.sizes.at("N");
         for (int64_t r = 0; r < l.ranks; ++r)
@@ -125,7 +125,7 @@ TEST_CASE("reductions over ranks") {
     });
 }
 
-TEST_CASE("index tiles, recurrences, positions of the greatest") {
+TEST_CASE("index tiles and recurrences and positions of the greatest") {
     auto set = [](Run &run) {
         int64_t N = run.launch.sizes.at("N");
         for (int64_t &x : run["I"].i) x = (x + 4) % N;
@@ -145,7 +145,7 @@ TEST_CASE("index tiles, recurrences, positions of the greatest") {
     each("positions", {{{"M", 9}, {"N", 7}}}, look, set);
 }
 
-TEST_CASE("stages, local and inout tensors") {
+TEST_CASE("stages and local and inout tensors") {
     each("twice", {{{"N", 0}}, {{"N", 17}}}, [](Run &run, const Launch &l) {
         int64_t N = l.sizes.at("N");
         for (int64_t x = 0; x < N; ++x) {

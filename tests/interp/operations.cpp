@@ -155,7 +155,7 @@ TEST_CASE("dot") {
           V{3, 8});
 }
 
-TEST_CASE("rounding at stores, or at each step") {
+TEST_CASE("rounding at stores or at each step") {
     V x(1000, 0x1p-24);
     x[0] = 1; // each further addition is lost in f32
     auto sum = [&](Rounding r) {

@@ -9,7 +9,7 @@ using namespace tdl;
 
 static const std::filesystem::path kHere = TDL_TESTS_DIR;
 
-TEST_CASE("legal modules verify, and printing what was printed changes nothing") {
+TEST_CASE("legal modules verify and printing what was printed changes nothing") {
     for (const auto &file : test::tileFiles(kHere / "programs")) {
         INFO(file.filename().string());
         test::Parsed first(test::readFile(file));
