@@ -11,7 +11,10 @@ Code::Code(const Expr &e, Symbols &s) { depth = add(e, s); }
 size_t Code::add(const Expr &e, Symbols &s) {
     size_t needs = 1;
     switch (e.kind()) {
-    case ExprKind::Const: items.push_back({ExprKind::Const, e.value()}); return 1;
+    case ExprKind::Const:
+        if (e.value() >= Symbols::large) items.push_back({ExprKind::Sym, s.number(e.value())});
+        else items.push_back({ExprKind::Const, e.value()});
+        return 1;
     case ExprKind::Sym: items.push_back({ExprKind::Sym, s.number(e.name())}); return 1;
     case ExprKind::Not: needs = add(e.lhs(), s); break;
     default:
@@ -76,7 +79,7 @@ PlanCode::PlanCode(const Op &p) : plan(p), rank(symbols.number("rank")), ranks(s
             joins.push_back(op.get());
             joinWords.emplace_back(op->expr("words"), symbols);
             break;
-        case OpKind::Require: requires_.emplace_back(op->expr("cond"), symbols); break;
+        case OpKind::Require: conditions.emplace_back(op->expr("cond"), symbols); break;
         case OpKind::Task: {
             TaskCode t;
             t.op = op.get();
@@ -91,6 +94,12 @@ PlanCode::PlanCode(const Op &p) : plan(p), rank(symbols.number("rank")), ranks(s
         }
         default: break;
         }
+}
+
+int PlanCode::value(const Value *v) {
+    auto [it, isNew] = numbers.try_emplace(v, static_cast<int>(values));
+    values += isNew;
+    return it->second;
 }
 
 Instruction PlanCode::compile(const Op &op) {

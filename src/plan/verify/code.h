@@ -3,15 +3,20 @@
 #pragma once
 #include "ir/op.h"
 #include "plan/plan.h"
+#include <map>
 #include <unordered_map>
 
 namespace tdl::plan {
 
-/// Numbers of the symbols of a plan: ranks, rank, sizes, tile constants, coordinates (shared between tasks).
+/// Numbers of the symbols of a plan: ranks, rank, sizes, tile constants, coordinates (shared between tasks). Large
+/// literals have one, too, so that an instance can make them small.
 class Symbols {
 public:
+    static constexpr int64_t large = 8;
     int number(const std::string &name) { return static_cast<int>(numbers.try_emplace(name, numbers.size()).first->second); }
+    int number(int64_t literal) { return literals[literal] = number("#" + std::to_string(literal)); }
     size_t size() const { return numbers.size(); }
+    std::map<int64_t, int> literals; // of `large` or more
 
 private:
     std::unordered_map<std::string, size_t> numbers;
@@ -68,12 +73,12 @@ struct PlanCode {
     std::vector<const ir::Op *> flags, joins;
     std::vector<Code> flagWords, joinWords;
     std::vector<TaskCode> tasks;
-    std::vector<Code> requires_;
+    std::vector<Code> conditions;
     size_t values = 0;
 
 private:
     std::unordered_map<const ir::Value *, int> numbers; // of values, memories, flags, joins: each kind for itself
-    int value(const ir::Value *v) { return numbers.try_emplace(v, static_cast<int>(values)).second ? static_cast<int>(values++) : numbers.at(v); }
+    int value(const ir::Value *v);
     Instruction compile(const ir::Op &);
 };
 
