@@ -151,6 +151,8 @@ private:
         tdl_ctx *ctx = nullptr;
         if (tdl_status s = tdl_init(&ctx, nullptr)) return failed(rank, "tdl_init", s, nullptr);
         int status = 0;
+        for (const Case &c : cases) // scratch for the largest shape, once: launches reserve nothing
+            if (tdl_status s = tdl_prepare(ctx, descriptor, Arguments(*descriptor, c.before, rank).data())) return failed(rank, c.title.c_str(), s, ctx);
         for (const Case &c : cases) {
             status = std::max(status, oneCase(ctx, rank, c));
             if (aborted) break;
