@@ -126,12 +126,11 @@ tdl_status tdli_cuda_look(tdl_ctx *, void *stream, int *captured);
 tdl_status tdli_cuda_admit(tdl_ctx *, const tdli_known *, int captured);
 tdl_status tdli_cuda_launch(tdl_ctx *, tdli_known *, void *stream, int captured);
 
-/* cuda_sync.c. Waits for this context's launches; an error stays in the context. */
+/* cuda_sync.c. Waits for this context's launches; an error of the second one stays in the context. */
+tdl_status tdli_cuda_wait(tdl_ctx *);
 void tdli_cuda_drain(tdl_ctx *);
 tdl_status tdli_cuda_synchronize(tdl_ctx *, void *stream);
 tdl_status tdli_cuda_finish(tdl_ctx *); /* for tdl_finalize */
-/* TDL_OK, or why the GPU's context cannot be used any more. */
-tdl_status tdli_cuda_alive(tdl_ctx *);
 /* Clean counters and no report; `epoch` is the last one used. */
 tdl_status tdli_cuda_reset(tdl_ctx *, uint64_t epoch);
 

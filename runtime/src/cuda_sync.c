@@ -19,14 +19,6 @@ static tdl_status check_alive(tdl_ctx *ctx) {
     return TDLI_CUDA(ctx, cuStreamSynchronize, (ctx->cuda->stream), "`cuda:%d`", ctx->cuda->ordinal);
 }
 
-tdl_status tdli_cuda_alive(tdl_ctx *ctx) {
-    tdl_status s = tdli_cuda_enter(ctx);
-    if (s) return s;
-    s = check_alive(ctx);
-    tdli_cuda_leave(ctx);
-    return s;
-}
-
 /* An error in ctx->error, from a call that waits: of the call, or of the GPU? */
 static tdl_status sort_out(tdl_ctx *ctx, tdl_status s) {
     char text[TDLI_ERROR_BYTES];
@@ -119,12 +111,17 @@ static tdl_status wait_for_launches(tdl_ctx *ctx) {
     return s;
 }
 
-void tdli_cuda_drain(tdl_ctx *ctx) {
+tdl_status tdli_cuda_wait(tdl_ctx *ctx) {
     tdl_status s = tdli_cuda_enter(ctx);
-    if (!s) {
-        s = wait_for_launches(ctx);
-        tdli_cuda_leave(ctx);
-    }
+    if (s) return s;
+    s = wait_for_launches(ctx);
+    if (!s) s = check_alive(ctx);
+    tdli_cuda_leave(ctx);
+    return s;
+}
+
+void tdli_cuda_drain(tdl_ctx *ctx) {
+    tdl_status s = tdli_cuda_wait(ctx);
     /* The caller goes on to change memory; whoever asks whether the context may be used gets the error first. */
     if (s)
         stick(ctx, s);

@@ -76,8 +76,11 @@ static uint64_t agree(tdl_ctx *ctx) {
 
 tdl_status tdl_reset(tdl_ctx *ctx) {
     if (!ctx) return tdli_fail(NULL, TDL_BAD_ARGUMENT, "tdl_reset: the context is NULL");
-    tdli_drain(ctx);
-    tdl_status s = ctx->cuda ? tdli_cuda_alive(ctx) : TDL_OK;
+    tdl_status s = TDL_OK;
+    if (ctx->cuda)
+        s = tdli_cuda_wait(ctx);
+    else
+        tdli_drain(ctx);
     if (s) return s;
     uint64_t n = ctx->resets;
     if (atomic_load_explicit(&ctx->mine->reset, memory_order_relaxed) <= 2 * n) {

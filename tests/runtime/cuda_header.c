@@ -12,7 +12,7 @@ TDLCU_CONSTANTS(X)
 
 #define SAME(ours, theirs, member)                                                                           \
     _Static_assert(offsetof(ours, member) == offsetof(theirs, member) &&                                     \
-                       sizeof ((ours *)0)->member == sizeof ((theirs *)0)->member,                           \
+                       sizeof((ours *)0)->member == sizeof((theirs *)0)->member,                             \
                    #theirs "." #member " differs")
 SAME(tdlcu_location, CUmemLocation, type);
 SAME(tdlcu_location, CUmemLocation, id);
