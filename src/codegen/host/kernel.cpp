@@ -56,7 +56,10 @@ std::optional<PlanCode> addPlan(Module &module, const ir::Op &kern, const Target
     PlanContext plan{module, kern, target, debug, diags, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
     numberDeclarations(plan);
     for (const ir::Op *p : plan.programs) {
-        auto s = assignStorage(*p, target, diags);
+        auto panels = [&](const ir::Op &program, Storage &storage, const LengthOf &lengthOf) {
+            choosePanels(program, target, storage, lengthOf);
+        };
+        auto s = assignStorage(*p, panels, diags);
         if (!s) return std::nullopt;
         plan.storage.push_back(std::move(*s));
     }

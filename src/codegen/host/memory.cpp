@@ -9,18 +9,6 @@ using namespace llvm;
 using ir::Expr;
 using ir::OpKind;
 
-static Expr paddedLength(const Slot &s, size_t i) { return ir::ceilDiv(s.lengths[i], s.multiples[i]) * s.multiples[i]; }
-
-std::vector<Expr> slotStrides(const Slot &s) {
-    std::vector<Expr> strides(s.lengths.size(), Expr(1));
-    for (size_t i = s.lengths.size(); i-- > 1;) strides[i - 1] = strides[i] * paddedLength(s, i);
-    return strides;
-}
-Expr slotBytes(const Slot &s) {
-    Expr n = slotStrides(s).front() * paddedLength(s, 0);
-    return ir::ceilDiv(n * elemBytes(s.elem), 64) * 64;
-}
-
 void ProgramEmitter::layOutSlots() {
     Value *at = nullptr;
     if (!storage.slots.empty()) at = workspace();

@@ -19,7 +19,7 @@ namespace {
 
 class Chooser {
 public:
-    Chooser(const Target &t, Storage &s, const std::function<ir::Expr(const Op &, const std::string &)> &l)
+    Chooser(const Target &t, Storage &s, const LengthOf &l)
         : target(t), storage(s), lengthOf(l) {}
 
     void block(const ir::Block &b) {
@@ -41,7 +41,7 @@ public:
 private:
     const Target &target;
     Storage &storage;
-    const std::function<ir::Expr(const Op &, const std::string &)> &lengthOf;
+    const LengthOf &lengthOf;
     std::unordered_map<const Op *, const Op *> users;
     std::unordered_map<const Value *, const Op *> fusedInto; // sum -> dot
 
@@ -108,8 +108,7 @@ private:
 
 } // namespace
 
-void choosePanels(const Op &program, const Target &target, Storage &storage,
-                  const std::function<ir::Expr(const Op &, const std::string &)> &lengthOf) {
+void choosePanels(const Op &program, const Target &target, Storage &storage, const LengthOf &lengthOf) {
     Chooser(target, storage, lengthOf).block(program.body());
 }
 

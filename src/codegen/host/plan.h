@@ -40,8 +40,4 @@ llvm::Function *emitProgram(PlanContext &, size_t program);
 llvm::Function *emitLayout(PlanContext &);
 llvm::Function *emitRun(PlanContext &, const std::vector<llvm::Function *> &programs);
 
-/// Bytes of a slot, whole cache lines; its axes' strides in elements, innermost 1.
-ir::Expr slotBytes(const Slot &);
-std::vector<ir::Expr> slotStrides(const Slot &);
-
 } // namespace tdl::codegen

@@ -2,7 +2,7 @@
 // contiguous. Loops over a tile are ordered by it, and slots are laid out by it.
 //
 //     write %y, %p, %ld, %one          %y: f32[i, j] runs j fastest, and so does %acc that %y is a cast of
-#include "codegen/host/inner.h"
+#include "codegen/common/inner.h"
 #include <algorithm>
 
 namespace tdl::codegen {

@@ -1,5 +1,5 @@
 // What operations of the kernel IR say about memory and axes, taken apart once for analysis and emission.
-#include "codegen/host/storage.h"
+#include "codegen/common/storage.h"
 #include <algorithm>
 
 namespace tdl::codegen {

@@ -1,5 +1,5 @@
-#include "codegen/host/storage.h"
-#include "codegen/host/inner.h"
+#include "codegen/common/storage.h"
+#include "codegen/common/inner.h"
 #include <algorithm>
 
 namespace tdl::codegen {
@@ -29,15 +29,15 @@ bool isTileWithAxes(const Value *v) { return v->type.isTile() && !v->type.axes.e
 
 class Assigner {
 public:
-    Assigner(const Op &p, const Target &t, Diagnostics &d) : program(p), target(t), diags(d) {}
+    Assigner(const Op &p, const MoreStorage &m, Diagnostics &d) : program(p), more(m), diags(d) {}
 
     std::optional<Storage> run() {
         number(program.body());
         chooseInnerAxes(program, out.inner);
         for (size_t i = order.size(); i-- > 0;) decide(*order[i]);
         slots(program.body());
-        if (!failed)
-            choosePanels(program, target, out, [&](const Op &at, const std::string &axis) {
+        if (!failed && more)
+            more(program, out, [&](const Op &at, const std::string &axis) {
                 spans = spansAt[&at];
                 return lengthOf(axis, at.loc);
             });
@@ -47,7 +47,7 @@ public:
 
 private:
     const Op &program;
-    const Target &target;
+    const MoreStorage &more;
     Diagnostics &diags;
     Storage out;
     bool failed = false;
@@ -292,8 +292,20 @@ private:
 
 } // namespace
 
-std::optional<Storage> assignStorage(const Op &program, const Target &t, Diagnostics &d) {
-    return Assigner(program, t, d).run();
+std::optional<Storage> assignStorage(const Op &program, const MoreStorage &more, Diagnostics &d) {
+    return Assigner(program, more, d).run();
+}
+
+static ir::Expr paddedLength(const Slot &s, size_t i) { return ir::ceilDiv(s.lengths[i], s.multiples[i]) * s.multiples[i]; }
+
+std::vector<ir::Expr> slotStrides(const Slot &s) {
+    std::vector<ir::Expr> strides(s.lengths.size(), ir::Expr(1));
+    for (size_t i = s.lengths.size(); i-- > 1;) strides[i - 1] = strides[i] * paddedLength(s, i);
+    return strides;
+}
+ir::Expr slotBytes(const Slot &s) {
+    ir::Expr n = slotStrides(s).front() * paddedLength(s, 0);
+    return ir::ceilDiv(n * elemBytes(s.elem), 64) * 64;
 }
 
 } // namespace tdl::codegen
