@@ -15,6 +15,7 @@
 #include "error.h"
 #include "heap.h"
 #include "launch.h"
+#include "report.h"
 #include "transport.h"
 
 #include <pthread.h>

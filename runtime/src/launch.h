@@ -12,6 +12,7 @@
 
 #include "control.h"
 #include "error.h"
+#include "overlap.h"
 #include "tdl/abi.h"
 
 #include <pthread.h>
@@ -25,14 +26,6 @@ typedef struct tdli_local {
     char *scratch;
     char *workspaces[TDLI_MAX_THREADS];
 } tdli_local;
-
-/* Which bytes a tensor touches (overlap.c). */
-typedef struct tdli_region {
-    uintptr_t base;
-    int64_t bytes;       /* from base to the end of the last element */
-    int64_t row, period; /* touches only [base + i * period, + row) for i >= 0; period 0: one row */
-    int self;            /* 1: two of its own elements may share memory */
-} tdli_region;
 
 typedef struct tdli_known tdli_known;
 struct tdli_known {
@@ -95,14 +88,6 @@ tdl_status tdli_read_tensors(tdl_ctx *, tdli_known *, const void *args);
 int64_t tdli_elem_bytes(int elem);
 /* layout.c: evaluates the plan's layout for the sizes in known->words. */
 tdl_status tdli_lay_out(tdl_ctx *, tdli_known *);
-/* overlap.c: which bytes a tensor touches, and whether two tensors may touch the same.
- * Extents > 0 and strides in elements; returns 0 if 64 bits do not suffice. `dims` are reordered. */
-typedef struct tdli_dim {
-    int64_t extent, stride;
-} tdli_dim;
-int tdli_region_of(const void *base, int64_t elem_bytes, tdli_dim *dims, int n, tdli_region *);
-int tdli_regions_overlap(const tdli_region *, const tdli_region *);
-
 /* prepare.c: reserves what the known kernel needs. Collective: a rank that found an error before passes it. */
 tdl_status tdli_prepare_known(tdl_ctx *, tdli_known *, const tdl_kernel *, tdl_status);
 int tdli_fits(const tdli_needs *, const tdli_needs *prepared);
@@ -115,28 +100,6 @@ tdl_status tdli_start_thread(tdl_ctx *, pthread_t *, void *(*main)(void *), void
 tdl_status tdli_workers_start(tdl_ctx *);
 void tdli_workers_stop(tdl_ctx *);
 
-/* sync.c: waits until *word >= info->expected; 1: the launch was ended instead. */
-struct tdli_wait_info;
-int tdli_wait_word(tdli_job *, _Atomic uint64_t *word, struct tdli_wait_info *, int64_t site, int64_t ticket);
-int64_t tdli_join_words(const tdli_job *); /* of this launch, all joins together */
-
-/* report.c: each ends the running launches on all ranks. `site` and `ticket` -1: none. */
-typedef struct tdli_wait_info {
-    const char *kind, *name; /* "flag", "arrived" */
-    int64_t index;
-    uint64_t expected, actual;
-} tdli_wait_info;
-void tdli_report_timeout(tdli_job *, const tdli_wait_info *, int64_t site, int64_t ticket, int64_t waited_ms);
-void tdli_report_gone(tdli_job *, int peer, const tdli_wait_info *, int64_t site, int64_t ticket);
-void tdli_report_internal(tdli_job *, int64_t site, int64_t ticket, const char *what);
-/* Compares fingerprints with all ranks that have reached this launch; returns 1 if it ended the launch. */
-int tdli_check_fingerprints(tdli_job *);
-/* A peer is in a collective call that this rank should have made before this launch. Returns 1 if so. */
-int tdli_check_collectives(tdli_job *);
-/* Ends call number `order` and all after it on all ranks; the first report on each rank stays. */
-void tdli_abort_all(tdl_ctx *, tdl_status, uint64_t order, const char *text);
-int tdli_aborted(const tdl_ctx *, uint64_t order);
-/* What the other ranks are doing, one line each. */
-void tdli_text_peers(tdli_text *, tdl_ctx *);
+int64_t tdli_join_words(const tdli_job *); /* of this launch, all joins together (sync.c) */
 
 #endif

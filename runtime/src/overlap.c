@@ -2,7 +2,7 @@
  * blocks of one buffer, heads inside rows); a "maybe" counts as yes. Example, elements of 4 bytes:
  *     Q: rows of 8, row stride 24, at byte 0     touches [0, 32)  + 96 i
  *     K: rows of 8, row stride 24, at byte 32    touches [32, 64) + 96 i      disjoint, though their ranges overlap */
-#include "launch.h"
+#include "overlap.h"
 
 static int64_t gcd(int64_t a, int64_t b) {
     while (b) {

@@ -2,17 +2,7 @@
 #include "ranks.h"
 
 extern "C" {
-// launch.h is C11; this is the part of it under test.
-typedef struct tdli_region {
-    uintptr_t base;
-    int64_t bytes, row, period;
-    int self;
-} tdli_region;
-typedef struct tdli_dim {
-    int64_t extent, stride;
-} tdli_dim;
-int tdli_region_of(const void *base, int64_t elem_bytes, tdli_dim *dims, int n, tdli_region *);
-int tdli_regions_overlap(const tdli_region *, const tdli_region *);
+#include "overlap.h"
 }
 
 #include <cmath>
