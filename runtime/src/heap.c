@@ -21,8 +21,10 @@ int64_t tdli_heap_limit(int64_t wanted, int ranks) {
     if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < (uint64_t)bytes)
         bytes = (int64_t)limit.rlim_cur;
     /* All heaps together at most half of what is allowed. */
-    uint64_t share = getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur / 2 / (uint64_t)ranks;
-    if (!wanted && share < (uint64_t)bytes) bytes = (int64_t)share;
+    if (!wanted && !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY) {
+        uint64_t share = limit.rlim_cur / 2 / (uint64_t)ranks;
+        if (share < (uint64_t)bytes) bytes = (int64_t)share;
+    }
     return bytes / PAGE * PAGE;
 }
 

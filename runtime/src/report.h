@@ -1,7 +1,7 @@
 /* report.h: waiting inside a launch, and ending launches on all ranks with a text that says why.
  *
  *     tdli_wait_info info = {"flag", "arrived", 5, epoch, 0};
- *     if (tdli_wait_word(job, word, &info, site, ticket)) return;      // somebody, perhaps this wait, ended the launch */
+ *     if (tdli_wait_word(job, word, &info, site, ticket)) return;  // somebody, perhaps this wait, ended it */
 #ifndef TDLI_REPORT_H
 #define TDLI_REPORT_H
 
