@@ -141,7 +141,7 @@ private:
         }
         while (tok.kind == Tok::Value) {
             op->operands.push_back(use());
-            if (!accept(",")) accept("[");
+            if (!accept(",") && !accept("[")) break; // the next line may begin with a value
         }
         accept("]");
         if (accept("(")) attributes(*op);

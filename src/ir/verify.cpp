@@ -45,12 +45,20 @@ private:
         };
         for (auto &a : b.args) show(a.get());
         for (auto &op : b.ops) {
-            if (!op->symbol.empty() && !symbols.insert(op->symbol).second)
+            if (!op->symbol.empty() && !symbols.insert(distinctName(*op)).second)
                 fail(*op, Diag::IrSymbol, op->symbol, "is defined twice");
             operation(*op);
             for (auto &r : op->results) show(r.get());
         }
         for (const Value *v : added) visible.erase(v);
+    }
+
+    // A kernel may have several plans, each with a name of its own.
+    static std::string distinctName(const Op &op) {
+        bool planned = op.kind == OpKind::Plan || op.kind == OpKind::Kern;
+        const Attr *plan = planned ? op.find(op.kind == OpKind::Plan ? "name" : "plan") : nullptr;
+        const Name *name = plan ? std::get_if<Name>(plan) : nullptr;
+        return name ? op.symbol + "/" + name->text : op.symbol;
     }
 
     void operation(const Op &op) {
