@@ -96,9 +96,37 @@ std::string kern(const std::string &name, const std::string &sizes, const std::s
            "  %done = flag(name = done, kind = done, words = ranks) : flag\n" + "  %end = join(name = end, words = 1) : join\n" + programs + "}\n";
 }
 
-std::string program(const std::string &name, const std::string &coords, const std::string &counts, const std::string &body) {
-    return "  program @" + name + "(kind = compute, level = 1, coords = [" + coords + "], counts = [" + counts + "]) @2:3 {\n" +
-           "    %zero = const(value = 0) : i64\n    %one = const(value = 1) : i64\n    %rank = expr(value = rank) : i64\n" + body + "  }\n";
+// Values are unique in a kernel: those defined in the block get the program's name behind theirs.
+static std::string renamed(const std::string &body, const std::string &suffix) {
+    auto word = [&](size_t from) {
+        size_t end = from + 1;
+        while (end < body.size() && (std::isalnum(static_cast<unsigned char>(body[end])) || body[end] == '_')) ++end;
+        return body.substr(from, end - from);
+    };
+    std::vector<std::string> defined;
+    for (size_t at = 0; at < body.size();) { // left of `=`, and block arguments
+        size_t end = std::min(body.find('\n', at), body.size());
+        std::string line = body.substr(at, end - at);
+        bool block = line.find("^(") != std::string::npos;
+        size_t stop = block ? line.size() : std::min(line.find(" = "), line.size());
+        size_t first = line.find_first_not_of(' ');
+        if (block || (stop < line.size() && line[first] == '%'))
+            for (size_t v = line.find('%'); v < stop; v = line.find('%', v + 1)) defined.push_back(word(at + v));
+        at = end + 1;
+    }
+    std::string out;
+    for (size_t at = 0; at < body.size();) {
+        std::string w = body[at] == '%' ? word(at) : std::string(1, body[at]);
+        out += w;
+        if (w.size() > 1 && std::find(defined.begin(), defined.end(), w) != defined.end()) out += "_" + suffix;
+        at += w.size();
+    }
+    return out;
+}
+
+std::string program(const std::string &name, const std::string &coords, const std::string &counts, const std::string &text) {
+    std::string body = renamed("    %zero = const(value = 0) : i64\n    %one = const(value = 1) : i64\n    %rank = expr(value = rank) : i64\n" + text, name);
+    return "  program @" + name + "(kind = compute, level = 1, coords = [" + coords + "], counts = [" + counts + "]) @2:3 {\n" + body + "  }\n";
 }
 
 std::string tensor(const std::string &name, const std::string &mode, const std::string &dims, const std::string &elem) {
