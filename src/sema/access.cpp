@@ -1,5 +1,5 @@
-// Axes, indices, loads and stores. An index is a range (moved by a number or not), a whole extent by its name, or an
-// integer; it must be shown to lie inside its dimension unless `or` says what is outside.
+// Axes, indices, loads and stores. An index is a range (moved by a number or not), a whole extent by its
+// name, or an integer; it must be shown to lie inside its dimension unless `or` says what is outside.
 //
 //     A[i - 1, D] or 0     %D = whole(axis = D, extent = D) : range<D>          at the top of the stage, once
 //                          %0 = shift %i, -1 : range<i>
@@ -50,13 +50,17 @@ const Term *axis(Context &ctx, const ast::Name &n) {
         ctx.report(n.loc, Diag::UnknownName, n.text);
         return nullptr;
     }
-    if (s->broken || s->term.isError()) return nullptr;
+    if (s->broken || s->term.isError()) {
+        ctx.whole = false;
+        return nullptr;
+    }
     if (takesWhole(*s)) {
         wholeAxis(ctx, *s, n.loc);
         return &ctx.wholeAxes[n.text];
     }
     if (s->kind == SymbolKind::Loop && s->term.is(TermKind::Range)) return &s->term;
-    ctx.report(n.loc, Diag::NotAxis, n.text, s->kind == SymbolKind::Loop ? "a loop index without `by`" : describe(s->kind))
+    ctx.report(n.loc, Diag::NotAxis, n.text,
+               s->kind == SymbolKind::Loop ? "a loop index without `by`" : describe(s->kind))
         .note(s->loc, "declared here");
     return nullptr;
 }
@@ -73,13 +77,13 @@ Term moved(Context &ctx, Loc loc, Term range, ast::BinaryOp op, const Term &by) 
     bool back = op == ast::BinaryOp::Sub;
     range.loc = loc;
     if (by.isSymbolic()) {
-        range.expr = back ? range.expr - by.symbol() : range.expr + by.symbol();
+        range.expr = plus(range.expr, back ? ir::Expr(0) - by.symbol() : by.symbol());
         return range;
     }
     ir::Value *n = toElem(ctx, by, Elem::I64);
     if (back) n = ctx.emit(OpKind::Neg, loc, {n}, n->type);
     range.value = ctx.emit(OpKind::Shift, loc, {range.value, n}, range.value->type);
-    range.bounds = {};
+    range.bounds = back ? Bounds{} : range.bounds.plus(boundsOf(by));
     return range;
 }
 
@@ -117,26 +121,37 @@ Term wholeIndex(Context &ctx, const ast::Expr &e, const ir::Expr &extent) {
     return indexTerm(ctx, e);
 }
 
-std::string list(const std::vector<ir::Expr> &bounds) {
-    std::string s;
-    for (const ir::Expr &e : bounds) s += (s.empty() ? "`" : ", `") + e.str() + "`";
+std::string shortest(const std::vector<ir::Expr> &bounds) {
+    std::string s = bounds[0].str();
+    for (const ir::Expr &e : bounds)
+        if (e.str().size() < s.size()) s = e.str();
     return s;
 }
 
-bool inside(Context &ctx, const Tensor &t, const ir::Expr &extent, const ast::Expr &e, const Term &index, bool store) {
+bool inside(Context &ctx, const Tensor &t, const ir::Expr &extent, const ast::Expr &e, const Term &index,
+            bool store) {
     Bounds b = index.is(TermKind::Range) ? index.bounds.moved(index.expr) : boundsOf(index);
     bool low = std::any_of(b.low.begin(), b.low.end(), [&](auto &x) { return ctx.facts.atLeast(x, 0); });
-    bool high = std::any_of(b.high.begin(), b.high.end(), [&](auto &x) { return ctx.facts.atLeast(extent, x); });
+    bool high =
+        std::any_of(b.high.begin(), b.high.end(), [&](auto &x) { return ctx.facts.atLeast(extent, x); });
     if (low && high) return true;
     auto said = ctx.report(e.loc, Diag::NotInside, print(e), extent.str(), t.name);
-    if (!low && !b.low.empty()) said.note(index.loc, "its least value may be " + list(b.low));
-    else if (!high && !b.high.empty()) said.note(index.loc, "it is less than " + list(b.high) + ", which may be more");
-    if (!store) said.note(hint(e.loc), fmt::format("write `{}[...] or v`, where v is the value outside", t.name));
+    if (b.low.empty() || b.high.empty())
+        said.note(index.loc, "how far it goes is decided by data");
+    else if (!low)
+        said.note(index.loc, fmt::format("it may be as low as `{}`", shortest(b.low)));
+    else
+        said.note(index.loc, fmt::format("`{}` may be less than `{}`", extent.str(), shortest(b.high)));
+    if (!store)
+        said.note(hint(e.loc), fmt::format("write `{}[...] or v`, where v is the value outside", t.name));
+    if (index.isSymbolic() && low)
+        said.note(hint(e.loc),
+                  fmt::format("`require {} >= {}` would say what is known", extent.str(), shortest(b.high)));
     return false;
 }
 
-std::optional<Place> place(Context &ctx, const Tensor &t, Loc loc, const std::vector<ast::ExprPtr> &indices, bool store,
-                           bool mayLeave) {
+std::optional<Place> place(Context &ctx, const Tensor &t, Loc loc, const std::vector<ast::ExprPtr> &indices,
+                           bool store, bool mayLeave) {
     if (indices.size() != t.dims.size()) {
         ctx.report(loc, Diag::IndexCount, t.name, t.dims.size(), indices.size()).note(t.loc, "declared here");
         for (const auto &e : indices) expression(ctx, *e);
@@ -165,8 +180,10 @@ std::optional<Place> place(Context &ctx, const Tensor &t, Loc loc, const std::ve
             p.axes.push_back(axis);
         } else if (!isScalarInt(index)) {
             bool gather = isInt(elemOf(index));
-            if (gather) ctx.report(e.loc, Diag::NotBuilt, "an index tile (gather)");
-            else ctx.report(e.loc, Diag::WantsInteger, "an index", elemName(elemOf(index)));
+            if (gather)
+                ctx.report(e.loc, Diag::NotBuilt, "an index tile (gather)");
+            else
+                ctx.report(e.loc, Diag::WantsInteger, "an index", elemName(elemOf(index)));
             ok = false;
             continue;
         }
@@ -176,7 +193,8 @@ std::optional<Place> place(Context &ctx, const Tensor &t, Loc loc, const std::ve
         }
         ir::Value *v = index.is(TermKind::Range) ? index.value : toElem(ctx, index, Elem::I64);
         if (index.is(TermKind::Range) && !index.expr.isConst(0))
-            v = ctx.emit(OpKind::Shift, e.loc, {v, toElem(ctx, Term::size(e.loc, index.expr), Elem::I64)}, v->type);
+            v = ctx.emit(OpKind::Shift, e.loc, {v, toElem(ctx, Term::size(e.loc, index.expr), Elem::I64)},
+                         v->type);
         p.indices.push_back(v);
     }
     if (!ok) return std::nullopt;
@@ -225,7 +243,8 @@ Term load(Context &ctx, const ast::Index &index, Loc loc, const ast::Expr *other
         Term v = value(ctx, *otherwise);
         if (v.isError()) return v;
         if (!widens(v, t.elem)) {
-            ctx.report(v.loc, Diag::Narrowing, t.name, elemName(t.elem), elemName(elemOf(v))).note(t.loc, "declared here");
+            ctx.report(v.loc, Diag::Narrowing, t.name, elemName(t.elem), elemName(elemOf(v)))
+                .note(t.loc, "declared here");
             return Term::error(loc);
         }
         if (!literalFits(ctx, v, t.elem)) return Term::error(loc);
@@ -239,11 +258,16 @@ void store(Context &ctx, const ast::Target &target, ast::AssignOp op, const ast:
     Symbol *s = ctx.scopes.find(target.name.text);
     Term v = value(ctx, e);
     if (!s || s->kind != SymbolKind::Tensor) {
-        if (!s) ctx.report(target.name.loc, Diag::UnknownName, target.name.text);
-        else if (!s->broken) ctx.report(target.name.loc, Diag::NotIndexable, target.name.text).note(s->loc, "declared here");
+        if (!s)
+            ctx.report(target.name.loc, Diag::UnknownName, target.name.text);
+        else if (!s->broken)
+            ctx.report(target.name.loc, Diag::NotIndexable, target.name.text).note(s->loc, "declared here");
         return;
     }
-    if (s->broken) return;
+    if (s->broken) {
+        ctx.whole = false;
+        return;
+    }
     const Tensor &t = *s->term.tensor;
     auto p = place(ctx, t, target.loc, target.indices, true, false);
     if (t.mode == "in") {
@@ -254,7 +278,8 @@ void store(Context &ctx, const ast::Target &target, ast::AssignOp op, const ast:
     v = accumulated(ctx, *p, target, op, v);
     if (v.isError()) return;
     if (!storeConverts(v, t.elem)) {
-        ctx.report(v.loc, Diag::StoreType, t.name, elemName(t.elem), elemName(elemOf(v))).note(t.loc, "declared here");
+        ctx.report(v.loc, Diag::StoreType, t.name, elemName(t.elem), elemName(elemOf(v)))
+            .note(t.loc, "declared here");
         return;
     }
     if (!literalFits(ctx, v, t.elem)) return;

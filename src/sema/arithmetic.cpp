@@ -1,5 +1,5 @@
-// Operators. Where both sides are known at launch the result is, too, and no operation is written; else the operands are
-// brought to the type in which they meet (convert.cpp) and their axes united.
+// Operators. Where both sides are known at launch the result is, too, and no operation is written; else the
+// operands are brought to the type in which they meet (convert.cpp) and their axes united.
 //
 //     M / 2 + 1         Size M / 2 + 1              x[i] * w[j]     mul : f32[i, j]
 //     2 * 0.25          Literal 0.5                 i >= j          index %i, index %j, ge : bool[i, j]
@@ -56,8 +56,12 @@ ExprKind exprKind(BinaryOp op) {
     return ExprKind::Add;
 }
 
-bool isLogic(BinaryOp op) { return op == BinaryOp::LogicAnd || op == BinaryOp::LogicOr; }
-bool isCompare(BinaryOp op) { return ir::isComparison(opKind(op)); }
+bool isLogic(BinaryOp op) {
+    return op == BinaryOp::LogicAnd || op == BinaryOp::LogicOr;
+}
+bool isCompare(BinaryOp op) {
+    return ir::isComparison(opKind(op));
+}
 
 double fold(BinaryOp op, double a, double b) {
     switch (op) {
@@ -94,7 +98,9 @@ bool isTruth(const Term &t) {
     return t.condition || (t.is(TermKind::Literal) && std::holds_alternative<bool>(t.number));
 }
 
-Expr truth(const Term &t) { return t.condition ? t.expr : Expr(std::get<bool>(t.number) ? 1 : 0); }
+Expr truth(const Term &t) {
+    return t.condition ? t.expr : Expr(std::get<bool>(t.number) ? 1 : 0);
+}
 
 Term logic(Context &ctx, Loc loc, BinaryOp op, const Term &a, const Term &b) {
     for (const Term *t : {&a, &b})
@@ -112,27 +118,44 @@ Term logic(Context &ctx, Loc loc, BinaryOp op, const Term &a, const Term &b) {
         return t;
     }
     ir::Value *x = toValue(ctx, a), *y = toValue(ctx, b);
-    return Term::of(loc, ctx.emit(opKind(op), loc, {x, y}, Type::tile(Elem::Bool, ir::unionAxes(x->type.axes, y->type.axes))));
+    return Term::of(loc, ctx.emit(opKind(op), loc, {x, y},
+                                  Type::tile(Elem::Bool, ir::unionAxes(x->type.axes, y->type.axes))));
 }
 
-// What is known of a sum, difference, quotient or remainder of integer scalars, one of them known at launch.
-Bounds combine(BinaryOp op, const Term &a, const Term &b) {
-    if (b.isSymbolic()) {
-        Expr n = b.symbol();
-        if (op == BinaryOp::Add) return boundsOf(a).moved(n);
-        if (op == BinaryOp::Sub) return boundsOf(a).moved(Expr(0) - n);
-        bool positive = n.isConst() && n.value() > 0;
+Bounds product(const Facts &facts, const Bounds &x, const Term &factor) {
+    Bounds out;
+    Expr n = factor.symbol();
+    if (!facts.atLeast(n, 0)) return out;
+    for (const Expr &e : x.low) out.low.push_back(e * n);
+    for (const Expr &e : x.high) out.high.push_back((e - 1) * n + 1);
+    return out;
+}
+
+// What is known of an integer scalar that is made of others.
+Bounds combine(const Facts &facts, BinaryOp op, const Term &a, const Term &b) {
+    Bounds x = boundsOf(a), y = boundsOf(b), out;
+    switch (op) {
+    case BinaryOp::Add: return x.plus(y);
+    case BinaryOp::Sub:
+        for (const Expr &e : y.low) out.high.push_back(1 - e);
+        for (const Expr &e : y.high) out.low.push_back(1 - e);
+        return x.plus(out);
+    case BinaryOp::Mul:
+        return b.isSymbolic() ? product(facts, x, b) : a.isSymbolic() ? product(facts, y, a) : out;
+    case BinaryOp::Div:
+    case BinaryOp::Mod: {
         bool up = false;
-        for (const Expr &e : boundsOf(a).low) up |= e.isConst() && e.value() >= 0;
-        if (positive && up && op == BinaryOp::Mod) return {{Expr(0)}, {n}};
-        if (positive && up && op == BinaryOp::Div) {
-            Bounds out{{Expr(0)}, {}};
-            for (const Expr &e : boundsOf(a).high) out.high.push_back(ceilDiv(e, n));
-            return out;
-        }
+        for (const Expr &e : x.low) up |= facts.atLeast(e, 0);
+        if (!up || !b.isSymbolic() || !facts.atLeast(b.symbol(), 1)) return out;
+        out.low.push_back(0);
+        if (op == BinaryOp::Mod)
+            out.high.push_back(b.symbol());
+        else
+            for (const Expr &e : x.high) out.high.push_back(ceilDiv(e, b.symbol()));
+        return out;
     }
-    if (a.isSymbolic() && op == BinaryOp::Add) return boundsOf(b).moved(a.symbol());
-    return {};
+    default: return out;
+    }
 }
 
 } // namespace
@@ -160,7 +183,7 @@ Term binary(Context &ctx, Loc loc, BinaryOp op, Term a, Term b) {
     ir::Value *x = toElem(ctx, a, *elem), *y = toElem(ctx, b, *elem);
     Type type = Type::tile(isCompare(op) ? Elem::Bool : *elem, ir::unionAxes(x->type.axes, y->type.axes));
     Term t = Term::of(loc, ctx.emit(opKind(op), loc, {x, y}, type));
-    if (type == Type::scalar(Elem::I64)) t.bounds = combine(op, a, b);
+    if (type == Type::scalar(Elem::I64)) t.bounds = combine(ctx.facts, op, a, b);
     return t;
 }
 
@@ -176,7 +199,8 @@ Term least(Context &ctx, Loc loc, Term a, Term b, bool greatest) {
     auto elem = meet(ctx, loc, name, a, b, Meet::Choose);
     if (!elem) return Term::error(loc);
     if (*elem == Elem::Bool) {
-        ctx.report(loc, Diag::WantsNumber, name).note(hint(loc), "of bools, `&&` is the least and `||` the greatest");
+        ctx.report(loc, Diag::WantsNumber, name)
+            .note(hint(loc), "of bools, `&&` is the least and `||` the greatest");
         return Term::error(loc);
     }
     if (ctx.mode != Mode::Body) return notKnown(ctx, loc, fmt::format("`{}(...)` of these", name));
@@ -190,6 +214,16 @@ Term least(Context &ctx, Loc loc, Term a, Term b, bool greatest) {
         auto &to = greatest ? t.bounds.low : t.bounds.high;
         to.insert(to.end(), from.begin(), from.end());
     }
+    // On the other side, what holds for both.
+    Bounds ofA = boundsOf(a), ofB = boundsOf(b);
+    auto &rest = greatest ? t.bounds.high : t.bounds.low;
+    for (const Expr &e : greatest ? ofA.high : ofA.low)
+        for (const Expr &f : greatest ? ofB.high : ofB.low) {
+            if (ctx.facts.atLeast(e, f))
+                rest.push_back(greatest ? e : f);
+            else if (ctx.facts.atLeast(f, e))
+                rest.push_back(greatest ? f : e);
+        }
     return t;
 }
 
@@ -210,12 +244,14 @@ Term unary(Context &ctx, Loc loc, ast::UnaryOp op, Term a) {
         return Term::of(loc, ctx.emit(OpKind::Not, loc, {a.value}, a.value->type));
     }
     if (elem == Elem::Bool) {
-        ctx.report(loc, Diag::WantsNumber, spelling(op)).note(hint(loc), "a bool becomes a number only by `as`");
+        ctx.report(loc, Diag::WantsNumber, spelling(op))
+            .note(hint(loc), "a bool becomes a number only by `as`");
         return Term::error(loc);
     }
     if (a.isInt()) return Term::literal(loc, ir::apply(ExprKind::Sub, 0, std::get<int64_t>(a.number)));
     if (a.is(TermKind::Literal)) return Term::literal(loc, -std::get<double>(a.number));
-    if (a.is(TermKind::Size)) return symbolic(ctx, loc, ExprKind::Sub, Term::literal(loc, int64_t{0}), a, false);
+    if (a.is(TermKind::Size))
+        return symbolic(ctx, loc, ExprKind::Sub, Term::literal(loc, int64_t{0}), a, false);
     if (isFloat(elem) && elemBytes(elem) < 4) elem = Elem::F32;
     ir::Value *x = toElem(ctx, a, elem);
     return Term::of(loc, ctx.emit(OpKind::Neg, loc, {x}, x->type));

@@ -1,4 +1,5 @@
-// Calls of built-in functions: elementwise ones, `where`, `ceil`, `index`. Reductions and `dot` are in reduce.cpp.
+// Calls of built-in functions: elementwise ones, `where`, `ceil`, `index`. Reductions and `dot` are in
+// reduce.cpp.
 //
 //     exp(x)                 x bf16: cast to f32, exp
 //     where(i >= j, s, 0)    select of the type in which s and 0 meet
@@ -21,7 +22,8 @@ bool isReduction(std::string_view f) {
 
 bool count(Context &ctx, const ast::Call &c, Loc loc, size_t n) {
     if (c.args.size() == n) return true;
-    ctx.report(loc, Diag::ArgumentCount, c.callee.text, fmt::format("{} argument{}", n, n == 1 ? "" : "s"), c.args.size());
+    ctx.report(loc, Diag::ArgumentCount, c.callee.text, fmt::format("{} argument{}", n, n == 1 ? "" : "s"),
+               c.args.size());
     return false;
 }
 
@@ -45,7 +47,8 @@ Term absolute(Context &ctx, const ast::Call &c, Loc loc) {
     if (a.isError()) return a;
     Elem e = elemOf(a);
     if (e == Elem::Bool) {
-        ctx.report(c.args[0]->loc, Diag::WantsNumber, "abs").note(hint(loc), "a bool becomes a number only by `as`");
+        ctx.report(c.args[0]->loc, Diag::WantsNumber, "abs")
+            .note(hint(loc), "a bool becomes a number only by `as`");
         return Term::error(loc);
     }
     if (a.isSymbolic()) return least(ctx, loc, a, unary(ctx, loc, ast::UnaryOp::Neg, a), true);
@@ -69,7 +72,8 @@ Term where(Context &ctx, const ast::Call &c, Loc loc) {
     return Term::of(loc, ctx.emit(OpKind::Select, loc, {w, x, y}, Type::tile(*elem, axes)));
 }
 
-// Of values that a launch does not know: (a / b) and one more where something is left on the side that rounds up.
+// Of values that a launch does not know: (a / b) and one more where something is left on the side that rounds
+// up.
 Term ceiling(Context &ctx, const ast::Call &c, Loc loc) {
     using ast::BinaryOp;
     Term a = value(ctx, *c.args[0]), b = value(ctx, *c.args[1]);
@@ -81,7 +85,8 @@ Term ceiling(Context &ctx, const ast::Call &c, Loc loc) {
         }
     if (a.isSymbolic() && b.isSymbolic()) {
         if (a.isInt() && b.isInt())
-            return Term::literal(loc, ir::apply(ir::ExprKind::Ceil, std::get<int64_t>(a.number), std::get<int64_t>(b.number)));
+            return Term::literal(
+                loc, ir::apply(ir::ExprKind::Ceil, std::get<int64_t>(a.number), std::get<int64_t>(b.number)));
         return Term::size(loc, ir::ceilDiv(a.symbol(), b.symbol()), a.weight + b.weight + 1);
     }
     if (ctx.mode != Mode::Body) return notKnown(ctx, loc, "`ceil(...)` of this");
@@ -92,8 +97,9 @@ Term ceiling(Context &ctx, const ast::Call &c, Loc loc) {
     Term up = binary(ctx, loc, BinaryOp::LogicAnd, binary(ctx, loc, BinaryOp::Ne, rest, zero), sameSign);
     Term quotient = binary(ctx, loc, BinaryOp::Div, a, b);
     if (up.isError() || quotient.isError()) return Term::error(loc);
-    return binary(ctx, loc, BinaryOp::Add, quotient, Term::of(loc, ctx.emit(OpKind::Cast, loc, {toValue(ctx, up)},
-                                                                            Type::tile(elemOf(quotient), axesOf(up)))));
+    return binary(ctx, loc, BinaryOp::Add, quotient,
+                  Term::of(loc, ctx.emit(OpKind::Cast, loc, {toValue(ctx, up)},
+                                         Type::tile(elemOf(quotient), axesOf(up)))));
 }
 
 Term indexOf(Context &ctx, const ast::Call &c, Loc loc) {
@@ -107,11 +113,12 @@ Term indexOf(Context &ctx, const ast::Call &c, Loc loc) {
 }
 
 Term unknown(Context &ctx, const ast::Call &c, Loc loc) {
-    for (const auto &arg : c.args) expression(ctx, *arg); // for what is wrong in there
-    Symbol *s = ctx.scopes.find(c.callee.text);
-    if (s && s->kind == SymbolKind::Fn) return Term::error(loc); // was reported where it stands
-    if (c.callee.text == "scan") ctx.report(c.callee.loc, Diag::NotBuilt, "`scan`");
-    else ctx.report(c.callee.loc, Diag::UnknownFunction, c.callee.text);
+    for (const auto &arg : c.args) expression(ctx, *arg);           // for what is wrong in there
+    if (ctx.functions.contains(c.callee.text)) return ctx.gap(loc); // was reported where it stands
+    if (c.callee.text == "scan")
+        ctx.report(c.callee.loc, Diag::NotBuilt, "`scan`");
+    else
+        ctx.report(c.callee.loc, Diag::UnknownFunction, c.callee.text);
     return Term::error(loc);
 }
 
@@ -152,7 +159,8 @@ Term call(Context &ctx, const ast::Call &c, Loc loc) {
     if (f == "abs") return absolute(ctx, c, loc);
     if (f == "where") return where(ctx, c, loc);
     if (f == "ceil") return ceiling(ctx, c, loc);
-    if (f == "index") return ctx.mode == Mode::Body ? indexOf(ctx, c, loc) : notKnown(ctx, loc, "`index(...)`");
+    if (f == "index")
+        return ctx.mode == Mode::Body ? indexOf(ctx, c, loc) : notKnown(ctx, loc, "`index(...)`");
     return elementary(ctx, unaryFn->second, c, loc);
 }
 

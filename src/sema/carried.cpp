@@ -1,4 +1,5 @@
-// Which outer variables a loop assigns, and how: an accumulation may be cut and reordered, a recurrence may not.
+// Which outer variables a loop assigns, and how: an accumulation may be cut and reordered, a recurrence may
+// not.
 //
 //     for k in K by 64 { acc += dot(..) }               acc accumulates
 //     for k in K by 64 { acc += x; m max= acc }         acc is read: a recurrence; m accumulates
@@ -27,8 +28,7 @@ public:
         }
     }
     void body(const std::vector<ast::Stmt> &list) {
-        for (const ast::Stmt &s : list)
-            std::visit([&](auto &n) { statement(n); }, s.node);
+        for (const ast::Stmt &s : list) std::visit([&](auto &n) { statement(n); }, s.node);
     }
 
 private:

@@ -22,6 +22,7 @@ void beginKernel(Context &ctx, const ast::Kernel &k, ir::Module &module) {
     ctx.axes.clear();
     ctx.axisNames.clear();
     ctx.facts = Facts();
+    ctx.whole = true;
     ctx.scopes.unused.clear();
 }
 
@@ -29,7 +30,8 @@ void items(Context &ctx, const ast::Kernel &k) {
     std::map<std::string, Loc> labels;
     auto label = [&](const ast::Name &name) {
         auto [it, fresh] = labels.emplace(name.text, name.loc);
-        if (!fresh) ctx.report(name.loc, Diag::DeclaredTwice, name.text).note(it->second, "first declared here");
+        if (!fresh)
+            ctx.report(name.loc, Diag::DeclaredTwice, name.text).note(it->second, "first declared here");
     };
     struct Visitor {
         Context &ctx;
@@ -64,28 +66,35 @@ void kernel(Context &ctx, const ast::Kernel &k, ir::Module &module) {
         for (const ast::Param &p : k.params) declareParam(ctx, p);
         items(ctx, k);
     }
-    if (ctx.diags.errorCount() > errors) return; // the IR is not whole
+    if (ctx.diags.errorCount() > errors || !ctx.whole) return;
     checkTeams(ctx, *ctx.kernel);
     checkWriters(ctx, *ctx.kernel);
     checkCoverage(ctx, *ctx.kernel);
+    if (ctx.diags.errorCount() > errors) return;
     for (const ast::Name &n : ctx.scopes.unused) ctx.report(n.loc, Diag::UnusedName, n.text);
 }
 
 // Names of the module first: kernels may stand before what they use.
 void declareModule(Context &ctx, const ast::Module &m) {
+    auto named = [&](const ast::Name &name) {
+        auto [it, fresh] = ctx.functions.emplace(name.text, name.loc);
+        if (!fresh)
+            ctx.report(name.loc, Diag::DeclaredTwice, name.text).note(it->second, "first declared here");
+    };
     struct Visitor {
         Context &ctx;
+        decltype(named) &function;
         void operator()(const ast::Import &i) { ctx.report(i.pathLoc, Diag::NotBuilt, "`import`"); }
         void operator()(const ast::TypeAlias &a) { declareAlias(ctx, a); }
         void operator()(const ast::Define &d) { define(ctx, d); }
         void operator()(const ast::Fn &f) {
             ctx.report(f.name.loc, Diag::NotBuilt, "`fn`");
-            ctx.scopes.declare(f.name, SymbolKind::Fn, Term::error(f.name.loc));
+            function(f.name);
         }
-        void operator()(const ast::Kernel &k) { ctx.scopes.declare(k.name, SymbolKind::Kernel, Term::error(k.name.loc)); }
+        void operator()(const ast::Kernel &k) { function(k.name); }
         void operator()(const ast::Schedule &s) { ctx.report(s.kernel.loc, Diag::NotBuilt, "`schedule`"); }
     };
-    for (const ast::Item &item : m.items) std::visit(Visitor{ctx}, item.node);
+    for (const ast::Item &item : m.items) std::visit(Visitor{ctx, named}, item.node);
 }
 
 } // namespace

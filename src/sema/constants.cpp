@@ -1,5 +1,5 @@
-// `tile`, `const`, `let` and `require`: names for what is known when a kernel is launched. They leave no operation behind
-// but `require`.
+// `tile`, `const`, `let` and `require`: names for what is known when a kernel is launched. They leave no
+// operation behind but `require`.
 //
 //     const CH = 64                 CH is 64 wherever it stands, of the other side's type
 //     let NS = ceil(K, CH)          NS is the expression ceil(K, 64)
@@ -32,16 +32,21 @@ std::optional<Number> number(const std::string &text) {
 void defineTile(Context &ctx, const ast::Definition &d) {
     auto term = symbol(ctx, *d.value, Mode::Constant, "a tile constant");
     int64_t v = 1;
-    if (term && term->isInt()) v = std::get<int64_t>(term->number);
-    else if (term) ctx.report(d.value->loc, Diag::NotKnown, "a tile constant consists of numbers and constants", print(*d.value));
+    if (term && term->isInt())
+        v = std::get<int64_t>(term->number);
+    else if (term)
+        ctx.report(d.value->loc, Diag::NotKnown, "a tile constant consists of numbers and constants",
+                   fmt::format("`{}`", print(*d.value)));
     if (const std::string *text = ctx.define(d.name.text)) {
         auto fixed = wholeNumber(*text);
-        if (!fixed || *fixed < 1) ctx.report({}, Diag::DefineValue, d.name.text, *text, "an integer of 1 or more");
+        if (!fixed || *fixed < 1)
+            ctx.report({}, Diag::DefineValue, d.name.text, *text, "an integer of 1 or more");
         v = fixed.value_or(1);
     } else if (v < 1) {
         ctx.report(d.value->loc, Diag::ByNotPositive, v);
     }
-    if (!ctx.scopes.declare(d.name, SymbolKind::Tile, Term::size(d.name.loc, ir::Expr::sym(d.name.text)))) return;
+    if (!ctx.scopes.declare(d.name, SymbolKind::Tile, Term::size(d.name.loc, ir::Expr::sym(d.name.text))))
+        return;
     auto tiles = ctx.kernel->binds("tiles");
     tiles.push_back({d.name.text, std::max<int64_t>(v, 1)});
     ctx.kernel->set("tiles", std::move(tiles));

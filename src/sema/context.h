@@ -1,4 +1,5 @@
-// What checking one kernel needs at every turn: where names, operations and messages go, and what is known so far.
+// What checking one kernel needs at every turn: where names, operations and messages go, and what is known so
+// far.
 #pragma once
 #include "diagnostics/diagnostics.h"
 #include "ir/op.h"
@@ -12,10 +13,12 @@
 
 namespace tdl::sema {
 
-/// What an expression may be made of: anything where operations can be written, sizes and constants elsewhere.
+/// What an expression may be made of: anything where operations can be written, sizes and constants
+/// elsewhere.
 enum class Mode : uint8_t { Body, Extent, Header, Constant, By };
 
-/// A loop or whole extent, by the name of its axis in the IR, which is unique in the kernel (the second `j` is `j_1`).
+/// A loop or whole extent, by the name of its axis in the IR, which is unique in the kernel (the second `j`
+/// is `j_1`).
 struct Axis {
     std::string source; // the name as written
     Loc loc;
@@ -27,6 +30,7 @@ struct Context {
     const std::vector<std::pair<std::string, std::string>> &defines;
     Scopes scopes;
     std::set<std::string> usedDefines;
+    std::map<std::string, Loc> functions; // `fn`s and kernels, which share a name space
 
     // ---- The kernel
     ir::Op *kernel = nullptr;
@@ -34,6 +38,8 @@ struct Context {
     std::unordered_map<std::string, Axis> axes;
     std::set<std::string> axisNames;
     Facts facts;
+    bool whole =
+        true; // false: something in it depends on a declaration that was in error, so its IR has gaps
 
     // ---- The stage, and the block in it that is being written
     Mode mode = Mode::Constant;
@@ -48,6 +54,11 @@ struct Context {
 
     template <class... A> Diagnostics::Builder report(Loc loc, Diag kind, A &&...args) {
         return diags.report(loc, kind, std::forward<A>(args)...);
+    }
+    /// An Error for what has been reported elsewhere.
+    Term gap(Loc l) {
+        whole = false;
+        return Term::error(l);
     }
     ir::Value *emit(ir::OpKind, Loc, std::vector<ir::Value *> operands, ir::Type result,
                     std::vector<std::pair<std::string_view, ir::Attr>> attrs = {});
@@ -82,6 +93,8 @@ private:
 };
 
 /// Where to say what to write instead: belongs to a message, points at no line.
-inline Loc hint(Loc l) { return {l.file, 0, 0, 1}; }
+inline Loc hint(Loc l) {
+    return {l.file, 0, 0, 1};
+}
 
 } // namespace tdl::sema

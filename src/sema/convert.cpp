@@ -3,8 +3,8 @@
 //     i32 + i64      i64                 bf16 + bf16        f32: arithmetic of narrow floats is done there
 //     f32 * 2        f32, 2 is 2.0       max(bf16, bf16)    bf16: nothing is computed
 //     i32 + f32      an error            x: f32 = bf16      widens; the other way it would take `as`
-#include "sema/lower.h"
 #include "support/convert.h"
+#include "sema/lower.h"
 #include <cmath>
 
 namespace tdl::sema {
@@ -18,9 +18,12 @@ Elem elemOf(const Term &t) {
     if (!t.is(TermKind::Literal)) return Elem::I64;
     return std::visit(
         [](auto n) {
-            if constexpr (std::is_same_v<decltype(n), bool>) return Elem::Bool;
-            else if constexpr (std::is_same_v<decltype(n), int64_t>) return Elem::I64;
-            else return Elem::F32;
+            if constexpr (std::is_same_v<decltype(n), bool>)
+                return Elem::Bool;
+            else if constexpr (std::is_same_v<decltype(n), int64_t>)
+                return Elem::I64;
+            else
+                return Elem::F32;
         },
         t.number);
 }
@@ -31,7 +34,9 @@ std::vector<std::string> axesOf(const Term &t) {
 
 namespace {
 
-Elem widerInt(Elem a, Elem b) { return elemBytes(a) >= elemBytes(b) ? a : b; }
+Elem widerInt(Elem a, Elem b) {
+    return elemBytes(a) >= elemBytes(b) ? a : b;
+}
 
 Elem widerFloat(Elem a, Elem b) {
     if (a == b) return a;
@@ -91,8 +96,10 @@ ir::Value *toElem(Context &ctx, const Term &t, Elem e) {
                     auto d = static_cast<double>(n);
                     return elemBytes(e) < 4 ? roundTo(e, d) : d;
                 }
-                if constexpr (std::is_same_v<decltype(n), double>) return intFromFloat(e, n);
-                else return wrapTo(e, static_cast<int64_t>(n));
+                if constexpr (std::is_same_v<decltype(n), double>)
+                    return intFromFloat(e, n);
+                else
+                    return wrapTo(e, static_cast<int64_t>(n));
             },
             t.number);
         return ctx.emit(OpKind::Const, t.loc, {}, Type::scalar(e), {{"value", number}});
@@ -106,7 +113,9 @@ ir::Value *toElem(Context &ctx, const Term &t, Elem e) {
     return ctx.emit(OpKind::Cast, t.loc, {v}, Type::tile(e, v->type.axes));
 }
 
-ir::Value *toValue(Context &ctx, const Term &t) { return toElem(ctx, t, elemOf(t)); }
+ir::Value *toValue(Context &ctx, const Term &t) {
+    return toElem(ctx, t, elemOf(t));
+}
 
 bool widens(const Term &t, Elem to) {
     Elem from = elemOf(t);

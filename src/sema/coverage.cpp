@@ -1,7 +1,9 @@
-// What is defined when it is read, and complete at the end: `local` and `out` tensors start undefined, `out` tensors are
-// written everywhere. A store covers its tensor if each index runs over exactly the extent of its dimension.
+// What is defined when it is read, and complete at the end: `local` and `out` tensors start undefined, `out`
+// tensors are written everywhere. A store covers its tensor if each index runs over exactly the extent of its
+// dimension.
 //
-//     Y: out f32[N];  stage s for i in N[1 : N] by 64 { Y[i] = .. }     `Y` is `out`, but `i` does not run over all of `N`
+//     Y: out f32[N];  stage s for i in N[1 : N] by 64 { Y[i] = .. }     `Y` is `out`, but this store does not
+//     run over all of its dimension `N`
 #include "sema/analysis.h"
 #include "sema/shape.h"
 #include <algorithm>
@@ -86,7 +88,7 @@ private:
                 .note(hint(store.loc), fmt::format("mark it `uniform` or distribute it; or make it `inout`"));
             return;
         }
-        ctx.report(store.loc, Diag::OutPart, t.name, d, t.dims[d].extent.str())
+        ctx.report(store.loc, Diag::OutPart, t.name, t.dims[d].extent.str())
             .note(t.loc, "declared here")
             .note(hint(store.loc), "a tensor that is written in part is `inout`");
     }
@@ -94,6 +96,8 @@ private:
 
 } // namespace
 
-void checkCoverage(Context &ctx, const Op &kernel) { Coverage(ctx).run(kernel); }
+void checkCoverage(Context &ctx, const Op &kernel) {
+    Coverage(ctx).run(kernel);
+}
 
 } // namespace tdl::sema

@@ -37,8 +37,7 @@ std::optional<std::vector<ir::Dim>> dimensions(Context &ctx, const ast::Type &ty
     for (const ast::Dim &d : type.dims) {
         if (d.binder) {
             ctx.report(d.binder->loc, Diag::NotBuilt, "a ragged dimension");
-            ok = false;
-            continue;
+            return std::nullopt; // the dimensions after it may use its name
         }
         if (d.axis && d.axis->text != "ranks") {
             ctx.report(d.axis->loc, Diag::NoRankAxis, d.axis->text);
@@ -57,7 +56,8 @@ void declareTensor(Context &ctx, const ast::Name &name, std::string_view mode, c
     auto elem = elemType(ctx, type.elem);
     auto dims = dimensions(ctx, type);
     bool ok = elem && dims;
-    auto distributed = std::count_if(type.dims.begin(), type.dims.end(), [](auto &d) { return d.axis.has_value(); });
+    auto distributed =
+        std::count_if(type.dims.begin(), type.dims.end(), [](auto &d) { return d.axis.has_value(); });
     if (distributed > 1) {
         const ast::Dim *second = nullptr;
         for (const ast::Dim &d : type.dims)
@@ -101,7 +101,9 @@ Term fixedScalar(Context &ctx, const ast::Name &name, Elem elem, const std::stri
         ok = floatError == std::errc() && atFloat == end;
     }
     if (ok) return term;
-    std::string_view wanted = elem == Elem::Bool ? "true or false" : isFloat(elem) ? "a number" : "an integer";
+    std::string_view wanted = elem == Elem::Bool ? "true or false"
+                              : isFloat(elem)    ? "a number"
+                                                 : "an integer";
     ctx.report({}, Diag::DefineValue, name.text, text, wanted);
     return Term::error(name.loc);
 }
@@ -130,8 +132,11 @@ ir::Op *declaration(Context &ctx, OpKind k, Loc loc) {
 }
 
 std::optional<Elem> elemType(Context &ctx, const ast::Name &name) {
-    if (Symbol *s = ctx.scopes.find(name.text); s && s->kind == SymbolKind::Alias)
-        return s->broken ? std::nullopt : std::optional(s->elem);
+    if (Symbol *s = ctx.scopes.find(name.text); s && s->kind == SymbolKind::Alias) {
+        if (!s->broken) return s->elem;
+        ctx.whole = false;
+        return std::nullopt;
+    }
     auto elem = parseElem(name.text);
     if (elem && isBuilt(*elem)) return elem;
     if (elem || name.text == "i4" || name.text == "u4")
@@ -142,18 +147,19 @@ std::optional<Elem> elemType(Context &ctx, const ast::Name &name) {
 }
 
 void declareAlias(Context &ctx, const ast::TypeAlias &alias) {
-    auto elem = elemType(ctx, alias.type);
-    if (const std::string *text = ctx.define(alias.name.text)) {
-        elem = parseElem(*text);
-        if (!elem || !isBuilt(*elem)) {
-            ctx.report({}, Diag::DefineValue, alias.name.text, *text, "a type");
-            elem = std::nullopt;
-        }
-    }
+    auto written = elemType(ctx, alias.type);
     Symbol *s = ctx.scopes.declare(alias.name, SymbolKind::Alias, Term::error(alias.name.loc));
     if (!s) return;
-    s->broken = !elem;
-    s->elem = elem.value_or(Elem::F32);
+    s->broken = !written;
+    s->elem = written.value_or(Elem::F32);
+    const std::string *text = ctx.define(alias.name.text);
+    if (!text) return;
+    if (auto elem = parseElem(*text); elem && isBuilt(*elem)) {
+        s->elem = *elem;
+        return;
+    }
+    ctx.report({}, Diag::DefineValue, alias.name.text, *text, "a type");
+    s->broken = true;
 }
 
 void declareSizes(Context &ctx, const ast::Kernel &k) {
@@ -193,7 +199,8 @@ void declareParam(Context &ctx, const ast::Param &param) {
             declareTensor(ctx, name, spelling(param.mode), param.type);
         } else {
             if (param.type.uniform)
-                ctx.report(*param.type.uniform, Diag::Placement, name.text, "is a scalar, equal on all ranks anyway");
+                ctx.report(*param.type.uniform, Diag::Placement, name.text,
+                           "is a scalar, equal on all ranks anyway");
             declareScalar(ctx, name, param.type);
         }
     }

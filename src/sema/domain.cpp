@@ -27,7 +27,8 @@ std::optional<Domain> shard(Context &ctx, const ast::Shard &s) {
 
 std::optional<Domain> slice(Context &ctx, const ast::Slice &s, Loc loc) {
     auto d = domain(ctx, *s.base);
-    Term low = integer(ctx, *s.begin, "a bound of a slice"), high = integer(ctx, *s.end, "a bound of a slice");
+    Term low = integer(ctx, *s.begin, "a bound of a slice"),
+         high = integer(ctx, *s.end, "a bound of a slice");
     if (!d || low.isError() || high.isError()) return std::nullopt;
     if (d->sliced) { // a slice of a slice: what both have
         low = least(ctx, loc, d->low, low, true);
@@ -102,14 +103,15 @@ std::optional<ir::LoopSpec> loopSpec(Context &ctx, const ast::Binding &b, const 
     return spec;
 }
 
-void bindLoop(Context &ctx, const ast::Binding &b, const Domain &d, const ir::LoopSpec &spec, ir::Value *value) {
+void bindLoop(Context &ctx, const ast::Binding &b, const Domain &d, const ir::LoopSpec &spec,
+              ir::Value *value) {
     Term t;
     t.kind = spec.isRange ? TermKind::Range : TermKind::Value;
     t.loc = b.name.loc;
     t.value = value;
     t.bounds = {{ir::Expr(0)}, {spec.extent}};
     auto know = [](std::vector<ir::Expr> &to, const std::vector<ir::Expr> &from, int by) {
-        for (const ir::Expr &e : from) to.push_back(e + by);
+        for (const ir::Expr &e : from) to.push_back(plus(e, by));
     };
     know(t.bounds.low, d.inside.low, 0);
     know(t.bounds.high, d.inside.high, 0);

@@ -1,5 +1,5 @@
-// Expressions: what each form of the syntax stands for. Operators are in arithmetic.cpp, calls in call.cpp and reduce.cpp,
-// indices in access.cpp.
+// Expressions: what each form of the syntax stands for. Operators are in arithmetic.cpp, calls in call.cpp
+// and reduce.cpp, indices in access.cpp.
 //
 //     M + 1         Size M + 1, no operation           i (a range)    as a value: %0 = index %i : i64[i]
 //     x * 0.5       mul %x, const 0.5                  i.end          %0 = end %i : i64
@@ -14,13 +14,17 @@ using ir::Type;
 Term notKnown(Context &ctx, Loc loc, const std::string &what) {
     switch (ctx.mode) {
     case Mode::Body: break;
-    case Mode::Header: ctx.report(loc, Diag::NotBuilt, "a header loop whose bounds depend on data or other loops"); break;
+    case Mode::Header:
+        ctx.report(loc, Diag::NotBuilt, "a header loop whose bounds depend on data or other loops");
+        break;
     case Mode::Constant:
-        ctx.report(loc, Diag::NotKnown, fmt::format("{} consists of numbers and constants", ctx.purpose), what);
+        ctx.report(loc, Diag::NotKnown, fmt::format("{} consists of numbers and constants", ctx.purpose),
+                   what);
         break;
     case Mode::Extent:
     case Mode::By:
-        ctx.report(loc, Diag::NotKnown, fmt::format("{} consists of sizes, constants and `ranks`", ctx.purpose), what);
+        ctx.report(loc, Diag::NotKnown,
+                   fmt::format("{} consists of sizes, constants and `ranks`", ctx.purpose), what);
         break;
     }
     return Term::error(loc);
@@ -28,7 +32,9 @@ Term notKnown(Context &ctx, Loc loc, const std::string &what) {
 
 namespace {
 
-std::string named(const Symbol &s) { return fmt::format("`{}`, {},", s.name, describe(s.kind)); }
+std::string named(const Symbol &s) {
+    return fmt::format("`{}`, {},", s.name, describe(s.kind));
+}
 
 Term scalarParameter(Context &ctx, const Symbol &s, Loc loc) {
     if (ctx.mode != Mode::Body) return notKnown(ctx, loc, named(s));
@@ -48,7 +54,7 @@ Term name(Context &ctx, const std::string &text, Loc loc) {
         ctx.report(loc, Diag::UnknownName, text);
         return Term::error(loc);
     }
-    if (s->broken) return Term::error(loc);
+    if (s->broken) return ctx.gap(loc);
     Term t = s->term;
     t.loc = loc;
     switch (s->kind) {
@@ -66,9 +72,7 @@ Term name(Context &ctx, const std::string &text, Loc loc) {
     case SymbolKind::Variable:
         if (ctx.mode == Mode::Body || t.is(TermKind::Size) || t.isError()) return t;
         return notKnown(ctx, loc, named(*s));
-    case SymbolKind::Alias:
-    case SymbolKind::Kernel:
-    case SymbolKind::Fn: break;
+    case SymbolKind::Alias: break;
     }
     ctx.report(loc, Diag::NotValue, text, describe(s->kind)).note(s->loc, "declared here");
     return Term::error(loc);
@@ -83,7 +87,8 @@ Term member(Context &ctx, const ast::Member &m, Loc loc) {
             .note(hint(loc), "a range has `.begin` and `.end`");
         return Term::error(loc);
     }
-    Term t = Term::of(loc, ctx.emit(end ? OpKind::End : OpKind::Begin, loc, {base.value}, Type::scalar(Elem::I64)));
+    Term t = Term::of(
+        loc, ctx.emit(end ? OpKind::End : OpKind::Begin, loc, {base.value}, Type::scalar(Elem::I64)));
     t.bounds = base.bounds.moved(end ? 1 : 0);
     return base.expr.isConst(0) ? t : binary(ctx, loc, ast::BinaryOp::Add, t, Term::size(loc, base.expr));
 }
@@ -108,7 +113,8 @@ Term orElse(Context &ctx, const ast::OrElse &o, Loc loc) {
 
 Term chain(Context &ctx, const ast::Chain &c, Loc loc) {
     Term t = value(ctx, *c.operands[0]);
-    for (size_t i = 0; i < c.ops.size(); ++i) t = binary(ctx, loc, c.ops[i], t, value(ctx, *c.operands[i + 1]));
+    for (size_t i = 0; i < c.ops.size(); ++i)
+        t = binary(ctx, loc, c.ops[i], t, value(ctx, *c.operands[i + 1]));
     t.loc = loc;
     return t;
 }
@@ -145,7 +151,9 @@ Term expression(Context &ctx, const ast::Expr &e) {
     return std::visit(Visitor{ctx, e}, e.node);
 }
 
-Term value(Context &ctx, const ast::Expr &e) { return asValue(ctx, e, expression(ctx, e)); }
+Term value(Context &ctx, const ast::Expr &e) {
+    return asValue(ctx, e, expression(ctx, e));
+}
 
 Term asValue(Context &ctx, const ast::Expr &e, const Term &t) {
     switch (t.kind) {
@@ -157,7 +165,8 @@ Term asValue(Context &ctx, const ast::Expr &e, const Term &t) {
     case TermKind::Domain: ctx.report(e.loc, Diag::NotValue, print(e), "what a loop runs over"); break;
     case TermKind::Tensor:
         ctx.report(e.loc, Diag::NotValue, t.tensor->name, "a tensor")
-            .note(hint(e.loc), fmt::format("its elements have an index per dimension: `{}[...]`", t.tensor->name));
+            .note(hint(e.loc),
+                  fmt::format("its elements have an index per dimension: `{}[...]`", t.tensor->name));
         break;
     }
     return Term::error(e.loc);
@@ -166,8 +175,9 @@ Term asValue(Context &ctx, const ast::Expr &e, const Term &t) {
 Term indices(Context &ctx, const Term &range) {
     Type type = Type::tile(Elem::I64, range.value->type.axes);
     Term v = Term::of(range.loc, ctx.emit(OpKind::Index, range.loc, {range.value}, type));
-    return range.expr.isConst(0) ? v
-                                 : binary(ctx, range.loc, ast::BinaryOp::Add, v, Term::size(range.loc, range.expr));
+    return range.expr.isConst(0)
+               ? v
+               : binary(ctx, range.loc, ast::BinaryOp::Add, v, Term::size(range.loc, range.expr));
 }
 
 Term integer(Context &ctx, const ast::Expr &e, std::string_view what) {

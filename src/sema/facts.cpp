@@ -27,8 +27,10 @@ Polynomial sum(Polynomial a, const Polynomial &b, int64_t sign) {
     a.sound &= b.sound;
     for (auto &[atoms, c] : b.terms) {
         int64_t factor;
-        if (__builtin_mul_overflow(c, sign, &factor)) a.sound = false;
-        else add(a, atoms, factor);
+        if (__builtin_mul_overflow(c, sign, &factor))
+            a.sound = false;
+        else
+            add(a, atoms, factor);
     }
     if (a.terms.size() > kMostTerms) a.sound = false;
     return a;
@@ -44,8 +46,10 @@ Polynomial product(const Polynomial &a, const Polynomial &b) {
             atoms.insert(atoms.end(), y.begin(), y.end());
             std::sort(atoms.begin(), atoms.end());
             int64_t factor;
-            if (__builtin_mul_overflow(c, d, &factor)) p.sound = false;
-            else add(p, atoms, factor);
+            if (__builtin_mul_overflow(c, d, &factor))
+                p.sound = false;
+            else
+                add(p, atoms, factor);
         }
     return p;
 }

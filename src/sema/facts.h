@@ -1,12 +1,13 @@
-// What holds for every launch: sizes are >= 0, ranks >= 1, and the conditions of `require`. Decides whether an index lies
-// inside its extent and whether two extents are the same.
+// What holds for every launch: sizes are >= 0, ranks >= 1, and the conditions of `require`. Decides whether
+// an index lies inside its extent and whether two extents are the same.
 //
 //     atLeast(2 * M, M)            true          atLeast(M, K)            false: not for all sizes
 //     equal(M * 2, M + M)          true          atLeast(M, M - 1)        true
 //     after assume(N > 4):         atLeast(N - 1, 4) true
 //
-// Expressions are brought into the form of sums of products (by 64-bit numbers that must not overflow); quotients, `min`
-// and the like are atoms of which the defining inequalities are known. "false" means "cannot be shown".
+// Expressions are brought into the form of sums of products (by 64-bit numbers that must not overflow);
+// quotients, `min` and the like are atoms of which the defining inequalities are known. "false" means "cannot
+// be shown".
 #pragma once
 #include "ir/expr.h"
 #include <map>
@@ -24,7 +25,8 @@ struct Polynomial {
 
 class Facts {
 public:
-    /// A condition that a launch meets; what is no comparison of integers (or `&&` of such) says nothing here.
+    /// A condition that a launch meets; what is no comparison of integers (or `&&` of such) says nothing
+    /// here.
     void assume(const ir::Expr &condition);
     bool atLeast(const ir::Expr &a, const ir::Expr &b) const; // a >= b
     bool equal(const ir::Expr &a, const ir::Expr &b) const;

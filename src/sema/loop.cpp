@@ -21,8 +21,10 @@ namespace {
 void nest(Context &ctx, const ast::For &f, Loc loc, size_t at, const std::vector<Carried> &carried);
 
 void inside(Context &ctx, const ast::For &f, Loc loc, size_t at, const std::vector<Carried> &carried) {
-    if (at + 1 < f.bindings.size()) nest(ctx, f, loc, at + 1, carried);
-    else statements(ctx, f.body);
+    if (at + 1 < f.bindings.size())
+        nest(ctx, f, loc, at + 1, carried);
+    else
+        statements(ctx, f.body);
 }
 
 // Nothing will be made of it, but what is wrong in the body is said, too.
@@ -56,7 +58,8 @@ void nest(Context &ctx, const ast::For &f, Loc loc, size_t at, const std::vector
     if (d->within) op->set("within", ir::Flag{});
     if (!carried.empty()) op->set("order", ir::Name{std::string(order(b, carried))});
     ir::Block &body = op->addBlock();
-    ir::Value *index = body.addArg(spec->isRange ? Type::range(spec->name) : Type::scalar(Elem::I64), spec->name);
+    ir::Value *index =
+        body.addArg(spec->isRange ? Type::range(spec->name) : Type::scalar(Elem::I64), spec->name);
     for (const Carried &c : carried)
         c.symbol->term = Term::of(c.symbol->loc, body.addArg(c.symbol->type, c.symbol->name));
 
@@ -77,6 +80,8 @@ void nest(Context &ctx, const ast::For &f, Loc loc, size_t at, const std::vector
 
 } // namespace
 
-void loop(Context &ctx, const ast::For &f, Loc loc) { nest(ctx, f, loc, 0, carriedBy(ctx, f)); }
+void loop(Context &ctx, const ast::For &f, Loc loc) {
+    nest(ctx, f, loc, 0, carriedBy(ctx, f));
+}
 
 } // namespace tdl::sema

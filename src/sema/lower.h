@@ -1,5 +1,5 @@
-// The functions that lower syntax to tile IR, by the file that holds them. A failed one has reported why and returns an
-// Error term, null or false; callers go on and stay silent about it.
+// The functions that lower syntax to tile IR, by the file that holds them. A failed one has reported why and
+// returns an Error term, null or false; callers go on and stay silent about it.
 #pragma once
 #include "sema/context.h"
 
@@ -37,15 +37,16 @@ struct Carried {
 std::vector<Carried> carriedBy(Context &, const ast::For &);
 
 // ---- expr.cpp
-Term expression(Context &, const ast::Expr &); // of any kind
-Term value(Context &, const ast::Expr &);      // Literal, Size, Value or Error
+Term expression(Context &, const ast::Expr &);            // of any kind
+Term value(Context &, const ast::Expr &);                 // Literal, Size, Value or Error
 Term asValue(Context &, const ast::Expr &, const Term &); // the same for its term
-Term indices(Context &, const Term &range);    // of a range, as a tile
+Term indices(Context &, const Term &range);               // of a range, as a tile
 /// An integer scalar: literal, Size or Value. `what` is for the message: "a slice bound".
 Term integer(Context &, const ast::Expr &, std::string_view what);
 /// An integer made of sizes and constants, for `mode`.
 std::optional<Term> symbol(Context &, const ast::Expr &, Mode mode, std::string_view what);
-/// Reports that something other than sizes and constants stands where `ctx.mode` wants these. `what`: "`x`, a variable".
+/// Reports that something other than sizes and constants stands where `ctx.mode` wants these. `what`: "`x`, a
+/// variable".
 Term notKnown(Context &, Loc, const std::string &what);
 
 // ---- arithmetic.cpp, convert.cpp

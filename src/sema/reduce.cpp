@@ -1,8 +1,8 @@
 // Reductions over axes and over ranks, and `dot`.
 //
-//     sum(x over j)                 reduce(kind = sum, over = [j]) : f32[i]        x bf16[i, j]: summed in f32
-//     sum(acc as bf16 over ranks)   reduce_ranks(kind = sum) : f32[i, j]
-//     dot(a, b over k)              dot(over = [k]) : f32[i, j]
+//     sum(x over j)                 reduce(kind = sum, over = [j]) : f32[i]        x bf16[i, j]: summed in
+//     f32 sum(acc as bf16 over ranks)   reduce_ranks(kind = sum) : f32[i, j] dot(a, b over k) dot(over = [k])
+//     : f32[i, j]
 #include "sema/lower.h"
 #include "syntax/print.h"
 #include <algorithm>
@@ -33,7 +33,8 @@ bool overAxes(Context &ctx, const ast::Call &c, std::vector<std::string> &names)
     return ok;
 }
 
-bool hasAxes(Context &ctx, const ast::Call &c, size_t arg, const Term &v, const std::vector<std::string> &names) {
+bool hasAxes(Context &ctx, const ast::Call &c, size_t arg, const Term &v,
+             const std::vector<std::string> &names) {
     auto axes = axesOf(v);
     bool ok = true;
     for (size_t i = 0; i < names.size(); ++i) {
@@ -59,7 +60,8 @@ Term reduction(Context &ctx, const ast::Call &c, Loc loc) {
     bool ranks = std::any_of(c.over.begin(), c.over.end(), [](auto &n) { return n.text == "ranks"; });
     Term v = value(ctx, *c.args[0]);
     if (ranks && c.over.size() > 1) {
-        ctx.report(loc, Diag::ReducesBoth, f).note(hint(loc), fmt::format("write `{0}({0}(... over axes) over ranks)`", f));
+        ctx.report(loc, Diag::ReducesBoth, f)
+            .note(hint(loc), fmt::format("write `{0}({0}(... over axes) over ranks)`", f));
         return Term::error(loc);
     }
     std::vector<std::string> names;
@@ -67,12 +69,14 @@ Term reduction(Context &ctx, const ast::Call &c, Loc loc) {
     if (v.isError() || (!ranks && !hasAxes(ctx, c, 0, v, names))) return Term::error(loc);
     Elem e = elemOf(v);
     if (e == Elem::Bool) {
-        ctx.report(c.args[0]->loc, Diag::WantsNumber, f).note(hint(loc), "a bool becomes a number only by `as`");
+        ctx.report(c.args[0]->loc, Diag::WantsNumber, f)
+            .note(hint(loc), "a bool becomes a number only by `as`");
         return Term::error(loc);
     }
     bool arg = f == "argmax" || f == "argmin";
     if (f == "mean" && !isFloat(e)) {
-        ctx.report(c.args[0]->loc, Diag::WantsFloat, f, elemName(e)).note(hint(loc), "convert it by `as f32`");
+        ctx.report(c.args[0]->loc, Diag::WantsFloat, f, elemName(e))
+            .note(hint(loc), "convert it by `as f32`");
         return Term::error(loc);
     }
     if (arg && names.size() > 1) {
@@ -103,11 +107,13 @@ Term dot(Context &ctx, const ast::Call &c, Loc loc) {
         return Term::error(loc);
     }
     if (x != y) {
-        ctx.report(loc, Diag::DotTypes, elemName(x), elemName(y)).note(hint(loc), "convert one of them by `as`");
+        ctx.report(loc, Diag::DotTypes, elemName(x), elemName(y))
+            .note(hint(loc), "convert one of them by `as`");
         return Term::error(loc);
     }
     auto axes = without(ir::unionAxes(axesOf(a), axesOf(b)), names);
-    return Term::of(loc, ctx.emit(OpKind::Dot, loc, {a.value, b.value}, Type::tile(accumulatorOf(x), axes), {{"over", names}}));
+    return Term::of(loc, ctx.emit(OpKind::Dot, loc, {a.value, b.value}, Type::tile(accumulatorOf(x), axes),
+                                  {{"over", names}}));
 }
 
 } // namespace tdl::sema

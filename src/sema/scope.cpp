@@ -11,8 +11,6 @@ std::string_view describe(SymbolKind k) {
     switch (k) {
     case SymbolKind::Alias: return "a type";
     case SymbolKind::Const: return "a constant";
-    case SymbolKind::Kernel: return "a kernel";
-    case SymbolKind::Fn: return "a function";
     case SymbolKind::Size: return "a size";
     case SymbolKind::Param: return "a scalar parameter";
     case SymbolKind::Tensor: return "a tensor";
@@ -27,8 +25,7 @@ std::string_view describe(SymbolKind k) {
 void Scopes::pop() {
     for (const std::string &name : scopes.back()) {
         const Symbol &s = *table.at(name);
-        bool mayIdle = s.kind == SymbolKind::Loop || s.kind == SymbolKind::Kernel || s.kind == SymbolKind::Fn;
-        if (!s.used && !mayIdle && !s.broken) unused.push_back({name, s.loc});
+        if (!s.used && s.kind != SymbolKind::Loop && !s.broken) unused.push_back({name, s.loc});
     }
     for (const std::string &name : scopes.back()) table.erase(name);
     scopes.pop_back();
@@ -60,7 +57,7 @@ Symbol *Scopes::declare(const ast::Name &name, SymbolKind kind, Term term) {
     symbol->name = name.text;
     symbol->loc = name.loc;
     symbol->kind = kind;
-    symbol->broken = term.isError() && kind != SymbolKind::Kernel && kind != SymbolKind::Fn && kind != SymbolKind::Alias;
+    symbol->broken = term.isError() && kind != SymbolKind::Alias;
     symbol->term = std::move(term);
     symbol->depth = depth;
     scopes.back().push_back(name.text);

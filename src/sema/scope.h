@@ -1,4 +1,6 @@
-// Names: one table, since shadowing is an error; a scope remembers what it has to take out again.
+// Names: one table, since shadowing is an error; a scope remembers what it has to take out again. Kernels,
+// functions and labels of stages are not in it: they stand where nothing else can, and may be called like
+// anything else.
 #pragma once
 #include "diagnostics/diagnostics.h"
 #include "sema/term.h"
@@ -23,15 +25,15 @@ struct Tensor {
     bool isPrivate() const;
 };
 
-enum class SymbolKind : uint8_t { Alias, Const, Kernel, Fn, Size, Param, Tensor, Tile, Let, Loop, Variable };
+enum class SymbolKind : uint8_t { Alias, Const, Size, Param, Tensor, Tile, Let, Loop, Variable };
 std::string_view describe(SymbolKind); // "a size", "a tile constant", ...
 
 struct Symbol {
     std::string name;
     Loc loc;
     SymbolKind kind = SymbolKind::Variable;
-    Term term;         // what it stands for; of a Variable: now
-    ir::Type type;     // of a Variable: fixed by its declaration; unset if that was an error
+    Term term;             // what it stands for; of a Variable: now
+    ir::Type type;         // of a Variable: fixed by its declaration; unset if that was an error
     Elem elem = Elem::F32; // of an Alias
     bool broken = false;   // its declaration was in error
     bool used = false;

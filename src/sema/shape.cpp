@@ -56,7 +56,8 @@ bool covers(const Facts &facts, const Value *root, const Expr &extent, bool ownC
     LoopOf l = loopOf(root);
     if (!l.spec || (l.spec->dist && ownCopy)) return false;
     if (l.op->has("slice")) return false;
-    if (l.spec->sliced && !(facts.atLeast(0, l.spec->lo) && facts.atLeast(l.spec->hi, l.spec->extent))) return false;
+    if (l.spec->sliced && !(facts.atLeast(0, l.spec->lo) && facts.atLeast(l.spec->hi, l.spec->extent)))
+        return false;
     if (const Value *range = withinOf(*l.op)) return covers(facts, range, extent, ownCopy);
     return facts.equal(l.spec->extent, extent);
 }
@@ -78,7 +79,8 @@ bool dependsOn(const Value *v, const Value *loop) {
         if (!l.spec) return true;
         if (l.op->kind != OpKind::For) continue;
         size_t own = (l.op->has("slice") ? 2u : 0u) + (l.op->has("within") ? 1u : 0u);
-        todo.insert(todo.end(), l.op->operands.begin(), l.op->operands.begin() + static_cast<std::ptrdiff_t>(own));
+        todo.insert(todo.end(), l.op->operands.begin(),
+                    l.op->operands.begin() + static_cast<std::ptrdiff_t>(own));
     }
     return false;
 }

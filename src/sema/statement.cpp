@@ -1,5 +1,5 @@
-// Statements of stages and loops. A variable is whatever value it has now: an assignment only rebinds its name; loops
-// make block arguments of the outer variables that they assign (loop.cpp).
+// Statements of stages and loops. A variable is whatever value it has now: an assignment only rebinds its
+// name; loops make block arguments of the outer variables that they assign (loop.cpp).
 //
 //     acc: f32[i, j] = 0       %0 = const(value = 0.0) : f32;  %acc = broadcast %0, %i, %j : f32[i, j]
 //     h = X[i] + R[i]          %h = add %1, %2 : f32[i]
@@ -16,7 +16,9 @@ void giveHint(const Term &t, const std::string &name) {
     if (t.is(TermKind::Value) && t.value->hint.empty()) t.value->hint = name;
 }
 
-ir::Type typeOf(const Term &t) { return ir::Type::tile(elemOf(t), axesOf(t)); }
+ir::Type typeOf(const Term &t) {
+    return ir::Type::tile(elemOf(t), axesOf(t));
+}
 
 // A literal gets a type of its own when it gets a name.
 Term settled(Context &ctx, const Term &t) {
@@ -38,10 +40,12 @@ Term accumulated(Context &ctx, const Term &old, ast::AssignOp op, const Term &v,
 }
 
 // An error leaves the old value, which has the right type: what follows can be checked.
-void assignVariable(Context &ctx, Symbol &s, const ast::Target &target, ast::AssignOp op, const Term &v, Loc loc) {
+void assignVariable(Context &ctx, Symbol &s, const ast::Target &target, ast::AssignOp op, const Term &v,
+                    Loc loc) {
     if (v.isError()) return;
     if (s.term.is(TermKind::Domain)) {
-        ctx.report(target.loc, Diag::NotAssignable, s.name, "what a loop runs over").note(s.loc, "declared here");
+        ctx.report(target.loc, Diag::NotAssignable, s.name, "what a loop runs over")
+            .note(s.loc, "declared here");
         return;
     }
     Term next = accumulated(ctx, s.term, op, v, loc);
@@ -67,7 +71,8 @@ void assignName(Context &ctx, const ast::Assign &a, Loc loc) {
         Term t = loops ? expression(ctx, *a.value) : value(ctx, *a.value);
         if (a.op != ast::AssignOp::Set) {
             ctx.report(target.loc, Diag::AccumulatesNew, target.name.text)
-                .note(hint(target.loc), fmt::format("declare it before: `{}: f32[...] = 0`", target.name.text));
+                .note(hint(target.loc),
+                      fmt::format("declare it before: `{}: f32[...] = 0`", target.name.text));
             t = Term::error(target.loc);
         }
         declareVariable(ctx, target.name, t);
@@ -79,7 +84,8 @@ void assignName(Context &ctx, const ast::Assign &a, Loc loc) {
     auto said = ctx.report(target.loc, Diag::NotAssignable, s->name, describe(s->kind));
     said.note(s->loc, "declared here");
     if (s->kind == SymbolKind::Tensor)
-        said.note(hint(target.loc), fmt::format("its elements have an index per dimension: `{}[...] = ...`", s->name));
+        said.note(hint(target.loc),
+                  fmt::format("its elements have an index per dimension: `{}[...] = ...`", s->name));
 }
 
 // Only a `fn` gives several values; there are none yet.
@@ -102,7 +108,8 @@ std::optional<ir::Type> tileType(Context &ctx, const ast::Type &type) {
     for (const ast::Dim &d : type.dims) {
         const auto *n = ast::get<ast::NameRef>(*d.extent);
         if (!n || d.binder || d.axis) {
-            ctx.report(d.loc, Diag::NotAxis, n && d.axis ? n->name + " @ " + d.axis->text : print(*d.extent), "an expression")
+            ctx.report(d.loc, Diag::NotAxis, n && d.axis ? n->name + " @ " + d.axis->text : print(*d.extent),
+                       "an expression")
                 .note(hint(d.loc), "a tile names its axes: ranges, or sizes that are taken whole");
             ok = false;
             continue;
@@ -144,9 +151,12 @@ void statements(Context &ctx, const std::vector<ast::Stmt> &list) {
         Loc loc;
         void operator()(const ast::Decl &d) { declareTile(ctx, d); }
         void operator()(const ast::Assign &a) {
-            if (a.targets.size() > 1) assignSeveral(ctx, a, loc);
-            else if (!a.targets[0].indices.empty()) store(ctx, a.targets[0], a.op, *a.value);
-            else assignName(ctx, a, loc);
+            if (a.targets.size() > 1)
+                assignSeveral(ctx, a, loc);
+            else if (!a.targets[0].indices.empty())
+                store(ctx, a.targets[0], a.op, *a.value);
+            else
+                assignName(ctx, a, loc);
         }
         void operator()(const ast::For &f) { loop(ctx, f, loc); }
         void operator()(const ast::Return &) { ctx.report(loc, Diag::ReturnOutside); }

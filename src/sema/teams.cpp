@@ -1,6 +1,7 @@
-// Teams and uniform values. The team of an instance is all ranks, or one where a loop around it is distributed. What all
-// ranks store to a tensor that they share must be one value at one place; all ranks must take part in a reduction over
-// ranks. A value varies (between ranks) if it comes from a private tensor or from a loop that does.
+// Teams and uniform values. The team of an instance is all ranks, or one where a loop around it is
+// distributed. What all ranks store to a tensor that they share must be one value at one place; all ranks
+// must take part in a reduction over ranks. A value varies (between ranks) if it comes from a private tensor
+// or from a loop that does.
 //
 //     stage s for i in M by 64 { Y[i] = X[i] }       Y: out uniform f32[M], X private:
 //     error: all ranks store to `Y`, but the value may differ between ranks
@@ -50,7 +51,9 @@ private:
         return false;
     }
 
-    static size_t own(const Op &loop) { return (loop.has("slice") ? 2u : 0u) + (loop.has("within") ? 1u : 0u); }
+    static size_t own(const Op &loop) {
+        return (loop.has("slice") ? 2u : 0u) + (loop.has("within") ? 1u : 0u);
+    }
     bool runsDifferently(const Op &loop) const {
         if (loop.loop().dist) return true;
         for (size_t i = 0; i < own(loop); ++i)
@@ -89,48 +92,51 @@ private:
 
     Loc placeOf(const ir::LoopSpec &l) const { return ctx.axes.at(l.name).loc; }
 
-    // ---- Messages: where does a value begin to differ?
-    void why(Diagnostics::Builder &said, const Value *v) {
+    // ---- Messages: where does a value begin to differ? Searched from the value back, nearest first.
+    void why(Diagnostics::Builder &said, const Value *value) const {
+        std::vector<const Value *> queue{value};
         std::unordered_set<const Value *> seen;
-        while (v && seen.insert(v).second) {
-            const Op *op = v->def ? v->def : v->block->parent;
-            size_t at = 0;
-            if (!v->def) {
-                while (op->body().args[at].get() != v) ++at;
-                const ir::LoopSpec &l = op->kind == OpKind::Stage ? op->loops()[at] : op->loop();
-                if (op->kind == OpKind::Stage || at == 0) {
-                    if (l.dist) {
-                        said.note(placeOf(l), fmt::format("`{}` runs over this rank's block", ctx.axisSource(l.name)));
-                        return;
-                    }
-                    v = varying(*op, own(*op));
-                    continue;
+        auto follow = [&](const Value *v) {
+            if (varies.contains(v) && seen.insert(v).second) queue.push_back(v);
+        };
+        for (size_t i = 0; i < queue.size(); ++i) {
+            const Value *v = queue[i];
+            const Op &op = v->def ? *v->def : *v->block->parent;
+            if (op.kind == OpKind::Load && ctx.tensorOf(op.operands[0]).isPrivate()) {
+                said.note(op.loc, fmt::format("`{}` is private: every rank has its own",
+                                              ctx.tensorOf(op.operands[0]).name));
+                return;
+            }
+            size_t at = position(op, v);
+            bool loopsOwn = !v->def && (op.kind == OpKind::Stage || at == 0); // a range or index
+            if (loopsOwn) {
+                const ir::LoopSpec &l = op.kind == OpKind::Stage ? op.loops()[at] : op.loop();
+                if (l.dist)
+                    return void(said.note(
+                        placeOf(l), fmt::format("`{}` runs over this rank's block", ctx.axisSource(l.name))));
+                for (size_t k = 0; k < own(op); ++k) follow(op.operands[k]);
+            } else if (op.kind == OpKind::For) {
+                if (v->def && runsDifferently(op)) {
+                    said.note(op.loc, fmt::format("`{}` is assigned in a loop that each rank runs for itself",
+                                                  v->hint));
+                    if (op.loop().dist) return;
+                    for (size_t k = 0; k < own(op); ++k) follow(op.operands[k]);
                 }
-                --at;
-            } else if (op->kind == OpKind::Load && ctx.tensorOf(op->operands[0]).isPrivate()) {
-                said.note(op->loc, fmt::format("`{}` is private: every rank has its own", ctx.tensorOf(op->operands[0]).name));
-                return;
-            } else if (op->kind == OpKind::For) {
-                while (op->result(at) != v) ++at;
+                if (!v->def) --at;
+                follow(op.operands[own(op) + at]);
+                follow(op.body().ops.back()->operands[at]);
             } else {
-                v = varying(*op, op->operands.size());
-                continue;
+                for (const Value *o : op.operands) follow(o);
             }
-            // Carried by a loop.
-            if (runsDifferently(*op)) {
-                said.note(op->loc, fmt::format("{} is assigned in a loop that each rank runs for itself", named(v)));
-                return;
-            }
-            const Value *init = op->operands[own(*op) + at], *next = op->body().ops.back()->operands[at];
-            v = varies.contains(init) ? init : seen.contains(next) ? nullptr : next;
         }
     }
-    const Value *varying(const Op &op, size_t n) const {
-        for (size_t i = 0; i < n; ++i)
-            if (varies.contains(op.operands[i])) return op.operands[i];
-        return nullptr;
+    // Among the results of `op`, or the arguments of its block.
+    static size_t position(const Op &op, const Value *v) {
+        const auto &list = v->def ? op.results : op.body().args;
+        size_t at = 0;
+        while (list[at].get() != v) ++at;
+        return at;
     }
-    static std::string named(const Value *v) { return v->hint.empty() ? "the value" : "`" + v->hint + "`"; }
 
     // ---- The rules
     void check(const Block &b, Team team, const Op *because) {
@@ -174,7 +180,8 @@ private:
         const std::string &kind = op.name("kind");
         if (team == Team::One) {
             auto said = ctx.report(op.loc, Diag::ReduceAlone, kind);
-            if (because->kind == OpKind::For) return void(said.note(placeOf(because->loop()), "this loop is distributed"));
+            if (because->kind == OpKind::For)
+                return void(said.note(placeOf(because->loop()), "this loop is distributed"));
             for (auto &l : because->loops())
                 if (l.dist) return void(said.note(placeOf(l), "this loop is distributed"));
             return;
@@ -184,12 +191,18 @@ private:
         std::string_view where;
         for (const Op *l = loop; l->kind == OpKind::For && where.empty(); l = l->parent->parent) {
             loop = l;
-            if (l->loop().isRange) where = "a `by` loop";
-            else if (l->has("order") && l->name("order") == "any") where = "a loop `in any order`";
-            else if (!l->loop().extent.isConst() || own(*l) > 0) where = "a loop whose extent is not constant";
+            if (l->loop().isRange)
+                where = "a `by` loop";
+            else if (l->has("order") && l->name("order") == "any")
+                where = "a loop `in any order`";
+            else if (!l->loop().extent.isConst() || own(*l) > 0)
+                where = "a loop whose extent is not constant";
         }
-        if (where.empty()) ctx.report(op.loc, Diag::NotBuilt, "a reduction over `ranks` in a loop");
-        else ctx.report(op.loc, Diag::ReduceInLoop, kind, where).note(placeOf(loop->loop()), "the loop is here");
+        if (where.empty())
+            ctx.report(op.loc, Diag::NotBuilt, "a reduction over `ranks` in a loop");
+        else
+            ctx.report(op.loc, Diag::ReduceInLoop, kind, where)
+                .note(placeOf(loop->loop()), "the loop is here");
     }
 };
 

@@ -23,10 +23,14 @@ enum class TermKind : uint8_t { Error, Literal, Size, Value, Range, Domain, Tens
 
 using Number = std::variant<bool, int64_t, double>;
 
+/// e + n, without a sum of two numbers at its end.
+ir::Expr plus(const ir::Expr &e, const ir::Expr &n);
+
 /// What is known of an integer x or of the indices of a range: every `low` <= x, x < every `high`.
 struct Bounds {
     std::vector<ir::Expr> low, high;
     Bounds moved(const ir::Expr &by) const;
+    Bounds plus(const Bounds &) const; // of a sum
 };
 
 struct Term {
@@ -62,9 +66,9 @@ struct Domain {
     ir::Expr extent;
     bool dist = false;
     ir::Value *within = nullptr;
-    Bounds inside;               // of `within`
+    Bounds inside; // of `within`
     bool sliced = false;
-    Term low, high;              // integer scalars, if sliced
+    Term low, high; // integer scalars, if sliced
 };
 
 } // namespace tdl::sema

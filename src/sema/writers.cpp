@@ -1,5 +1,6 @@
-// Who writes an element, and who may read it: within a stage it is written by one instance, once, and if it is written it
-// is read there by that instance only, before. Reported is what is certain; the rest is left to --check.
+// Who writes an element, and who may read it: within a stage it is written by one instance, once, and if it
+// is written it is read there by that instance only, before. Reported is what is certain; the rest is left to
+// --check.
 //
 //     for i in M by 64, j in N by 64 { Y[i] = .. }     every `j` would write the same elements of `Y`
 //     for i in M { X[i] = X[i - 1] or 0 }              `X` is read where another instance writes it
@@ -27,7 +28,13 @@ struct Access {
 };
 
 /// Of two indices of one dimension: are they equal, do both reach some element, or none?
-enum class Relation : uint8_t { Same, Overlap, Ahead, Disjoint, Unknown }; // Ahead: the second reads further on
+enum class Relation : uint8_t {
+    Same,
+    Overlap,
+    Ahead,
+    Disjoint,
+    Unknown
+}; // Ahead: the second reads further on
 
 class Writers {
 public:
@@ -43,8 +50,10 @@ public:
             if (!accesses[i].store || !everyLoopCounts(accesses[i])) continue;
             for (size_t j = 0; j < accesses.size(); ++j) {
                 if (i == j || accesses[i].tensor != accesses[j].tensor) continue;
-                if (!accesses[j].store) read(accesses[i], accesses[j]);
-                else if (i < j) twoStores(accesses[i], accesses[j]);
+                if (!accesses[j].store)
+                    read(accesses[i], accesses[j]);
+                else if (i < j)
+                    twoStores(accesses[i], accesses[j]);
             }
         }
     }
@@ -63,7 +72,8 @@ private:
             }
             if (op->kind != OpKind::Load && op->kind != OpKind::Store) continue;
             size_t first = op->kind == OpKind::Store ? 2 : 1;
-            Access a{op.get(), op->kind == OpKind::Store, &ctx.tensorOf(op->operands[first - 1]), {}, {}, loops};
+            Access a{op.get(), op->kind == OpKind::Store, &ctx.tensorOf(op->operands[first - 1]), {}, {},
+                     loops};
             for (size_t i = 0; i < a.tensor->dims.size(); ++i) {
                 a.indices.push_back(op->operands[first + i]);
                 a.shapes.push_back(shapeOf(a.indices.back()));
@@ -89,7 +99,8 @@ private:
             if (once(loop, *a.tensor) || std::any_of(a.indices.begin(), a.indices.end(), feeds)) continue;
             auto said = ctx.report(a.op->loc, Diag::SameElement, nameOf(loop), a.tensor->name);
             said.note(placeOf(loop), fmt::format("`{}` is no index of the store", nameOf(loop)));
-            if (!loopOf(loop).header()) said.note(hint(a.op->loc), "accumulate in a tile and store it behind the loop");
+            if (!loopOf(loop).header())
+                said.note(hint(a.op->loc), "accumulate in a tile and store it behind the loop");
             return false;
         }
         return true;
@@ -103,7 +114,8 @@ private:
         bool own = a.tensor->isPrivate();
         if (x.kind == IndexShape::Constant && y.kind == IndexShape::Constant) {
             if (ctx.facts.equal(x.offset, y.offset)) return Relation::Same;
-            bool apart = ctx.facts.atLeast(x.offset, y.offset + 1) || ctx.facts.atLeast(y.offset, x.offset + 1);
+            bool apart =
+                ctx.facts.atLeast(x.offset, y.offset + 1) || ctx.facts.atLeast(y.offset, x.offset + 1);
             return apart ? Relation::Disjoint : Relation::Unknown;
         }
         if (x.kind == IndexShape::Axis && y.kind == IndexShape::Axis && x.root == y.root) {
@@ -111,7 +123,8 @@ private:
             return ctx.facts.atLeast(y.offset, x.offset + 1) ? Relation::Ahead : Relation::Overlap;
         }
         auto whole = [&](const IndexShape &s) {
-            return s.kind == IndexShape::Axis && s.offset.isConst(0) && covers(ctx.facts, s.root, extent, own);
+            return s.kind == IndexShape::Axis && s.offset.isConst(0) &&
+                   covers(ctx.facts, s.root, extent, own);
         };
         return whole(x) || whole(y) ? Relation::Overlap : Relation::Unknown;
     }
@@ -121,7 +134,8 @@ private:
             Relation r = relation(a, b, d);
             if (r == Relation::Disjoint || r == Relation::Unknown) return;
         }
-        ctx.report(b.op->loc, Diag::TwoStores, a.tensor->name, labelOf()).note(a.op->loc, "the other store is here");
+        ctx.report(b.op->loc, Diag::TwoStores, a.tensor->name, labelOf())
+            .note(a.op->loc, "the other store is here");
     }
 
     void read(const Access &w, const Access &r) {
@@ -134,8 +148,10 @@ private:
             const Value *readRoot = r.shapes[d].kind == IndexShape::Axis ? r.shapes[d].root : nullptr;
             if ((root && headerOf(root)) || (readRoot && headerOf(readRoot))) others = true;
             bool shared = root && std::find(r.loops.begin(), r.loops.end(), root) != r.loops.end();
-            if (rel == Relation::Ahead && shared) ahead = true;
-            else if (shared) otherTurn = true;
+            if (rel == Relation::Ahead && shared)
+                ahead = true;
+            else if (shared)
+                otherTurn = true;
         }
         if (others) {
             ctx.report(r.op->loc, Diag::ReadsOthers, w.tensor->name, labelOf())
