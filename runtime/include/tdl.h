@@ -16,7 +16,8 @@
  * Rules. All ranks call the same kernels and the same collective functions (marked so below) of a context in
  * the same order, with equal sizes and scalars. A context is used by one thread at a time. A process or thread
  * may have several contexts; they share nothing. No function ends the process, prints (one warning of tdl_init
- * excepted), or installs a signal handler. Sizes are in elements unless they say bytes. */
+ * and what TDL_VERBOSE=1 asks for excepted), or installs a signal handler. Sizes are in elements unless they say
+ * bytes. */
 #ifndef TDL_H
 #define TDL_H
 
@@ -94,7 +95,8 @@ typedef struct tdl_options {
                                    from the launcher's job */
     const tdl_startup *startup; /* start up by these callbacks: rank, ranks, socket above are ignored */
     tdl_group *group;           /* ranks are threads of this process: `rank` counts, the group says how many */
-    const char *device;         /* "host". NULL: TDL_DEVICE, else "host" */
+    const char *device;         /* "host", "cuda:N" (a GPU), or "cuda" (the GPU number rank modulo GPUs). NULL:
+                                   TDL_DEVICE, else "host". This version has one rank only on GPUs */
     int64_t heap_bytes;         /* address space for this rank's scratch and symmetric memory, at least 1 MiB,
                                    the least of all ranks counts; memory is used only as touched. 0: 64 GiB, or
                                    less where the process is limited */
@@ -153,9 +155,14 @@ tdl_status tdl_free(tdl_ctx *, void *);
  *     tdl_status k_prepare(tdl_ctx *, const k_args *);
  *
  * k starts the kernel and returns. The arguments are copied; the tensors must stay alive and untouched until
- * tdl_synchronize (outputs: unread). `stream` is a CUDA stream for device objects and ignored by host objects.
+ * tdl_synchronize (outputs: unread). `stream` is ignored on the host, and a CUstream or cudaStream_t on a GPU.
  * Launches of one context run one at a time, in call order. When a launch has ended on a rank, its outputs are
  * complete there and no other rank touches that rank's tensors for it any more.
+ *   On a GPU, tensors are in memory it can reach (TDL_CHECK=1 checks that); the order of launches holds across
+ * streams. A launch into a stream that records a graph becomes part of the graph, and must have been prepared before;
+ * then it is the user who orders the branches of the graph, and the graph and the context's other launches. Graphs
+ * must not run any more when k_prepare, tdl_free, tdl_reset or tdl_finalize is called. TDL_MAX_SMS limits the
+ * processors that a launch uses; the GPU's primary context is used, and what is current in the thread stays so.
  *   A tensor needs a pointer (NULL if this rank has none of its elements) aligned to its element type, and element
  * strides for all dimensions but the last: 0 means dense, over extents as stored (capacity in a distributed
  * dimension). Tensors that are written must not overlap any other argument.
@@ -166,7 +173,8 @@ tdl_status tdl_free(tdl_ctx *, void *);
  *   Errors of both: BAD_ARGUMENT, DEVICE_ERROR, WRONG_VERSION, NEEDS_PREPARE, OUT_OF_MEMORY, and what
  * tdl_synchronize returns. */
 
-/* Waits until all launches of this context have ended on this rank, and returns the first error among them:
+/* Waits until all launches of this context (on a GPU, also all else in `stream`, for instance graphs with its
+ * launches) have ended on this rank, and returns the first error among them:
  *   TIMEOUT    no flag, join or ticket of this rank made progress for timeout_ms,
  *   PEER_LOST  a rank ended without tdl_finalize, or before the launch,
  *   MISMATCH   ranks launched different things.

@@ -2,10 +2,12 @@
 #include "cuda_kernels.h"
 
 #include "cuda_inside.h"
+#include "ranks.h"
 
 #include <cstdlib>
 #include <cstring>
 #include <malloc.h>
+#include <unistd.h>
 
 TEST_CASE("a machine without a driver, and drivers that are too old") {
     begin_cuda_test();
@@ -73,19 +75,50 @@ TEST_CASE("modules are loaded eagerly, unless the user said otherwise") {
     CHECK(std::string(fake_cuda_loading()) == "LAZY");
 }
 
-TEST_CASE("several ranks are refused") {
+TEST_CASE("several ranks are refused, on all of them") {
     begin_cuda_test();
-    tdl_group *group = nullptr;
-    CHECK(tdl_group_create(2, &group) == TDL_OK);
-    tdl_options o{};
-    o.device = "cuda";
-    o.startup_timeout_ms = 1000;
-    o.group = group;
-    tdl_ctx *ctx = nullptr;
-    // The other rank never comes; what matters is that nothing is left behind.
-    CHECK(tdl_init(&ctx, &o) != TDL_OK);
-    tdl_group_destroy(group);
-    CHECK(std::string(fake_cuda_live()) == "");
+    CHECK_BARE(Mode::threads, 2, [](Rank &me) -> std::string {
+        me.options.device = "cuda";
+        EXPECT(tdl_init(&me.ctx, &me.options) == TDL_BAD_ARGUMENT);
+        EXPECT_TEXT(tdl_last_error(nullptr), "device `cuda` with 2 ranks", "one rank on a GPU");
+        return "";
+    });
+    CHECK(fake_cuda_log(0) == nullptr);
+}
+
+// What `body` writes to stderr.
+static std::string stderr_of(const std::function<void()> &body) {
+    FILE *file = tmpfile();
+    REQUIRE(file != nullptr);
+    fflush(stderr);
+    int saved = dup(2);
+    dup2(fileno(file), 2);
+    body();
+    fflush(stderr);
+    dup2(saved, 2);
+    close(saved);
+    std::string text(static_cast<size_t>(ftell(file)), ' ');
+    rewind(file);
+    size_t got = fread(text.data(), 1, text.size(), file);
+    fclose(file);
+    return text.substr(0, got);
+}
+
+TEST_CASE("TDL_VERBOSE: what was found out about GPU and kernels; nothing without it") {
+    begin_cuda_test();
+    auto run = [] {
+        Axpy axpy("threads=384 registers=168 local=24 shared=1000 dynamic=90000 per_sm=1");
+        Vectors v(16);
+        Context c;
+        CHECK(axpy.launch(c, &v.args) == TDL_OK);
+    };
+    CHECK(stderr_of(run) == "");
+    setenv("TDL_VERBOSE", "1", 1);
+    CHECK(has(stderr_of(run),
+              {"tdl: rank 0 of 1: `cuda:0` is a Fake GPU 0, sm_90, of which 4 SMs are used\n",
+               "kernel `fake_axpy` (plan `only`), cubin sm_90a: 384 threads, 168 registers, 1000 bytes of "
+               "shared memory and 90000 dynamic, 4 blocks on 4 SMs\n",
+               "24 bytes of local memory per thread"}));
 }
 
 // ---- Code -------------------------------------------------------------------------------------------------
