@@ -11,10 +11,10 @@ typedef tdlcu_result (*get_proc_address)(const char *name, void **function, int 
                                          unsigned *result);
 
 /* A pointer to a function has the size of one to data wherever there is dlsym. */
-static int find(get_proc_address get, const char *name, void *function) {
+static int find(get_proc_address get, const char *name, int version, void *function) {
     void *found = NULL;
     unsigned result = 0;
-    if (get(name, &found, TDLCU_API, 0, &result)) found = NULL;
+    if (get(name, &found, version, 0, &result)) found = NULL;
     memcpy(function, &found, sizeof found);
     return found != NULL;
 }
@@ -39,10 +39,10 @@ tdl_status tdlcu_open(tdl_ctx *ctx, tdlcu_driver *d) {
     if (!symbol) return too_old(ctx, name, "cuGetProcAddress_v2");
     memcpy(&get, &symbol, sizeof get);
 #define X(function, parameters)                                                                              \
-    if (!find(get, #function, &d->function)) return too_old(ctx, name, #function);
+    if (!find(get, #function, TDLCU_API, &d->function)) return too_old(ctx, name, #function);
     TDLCU_CALLS(X)
 #undef X
-#define X(function, parameters) find(get, #function, &d->function);
+#define X(function, parameters) find(get, #function, TDLCU_OPTIONAL_API, &d->function);
     TDLCU_OPTIONAL_CALLS(X)
 #undef X
     return TDL_OK;

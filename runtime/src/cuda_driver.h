@@ -140,8 +140,8 @@ enum {
     X(cuMemFreeHost, (void *))                                                                               \
     X(cuPointerGetAttribute, (void *value, unsigned attribute, tdlcu_ptr))
 
-/* Functions that may be missing (NULL then). */
-#define TDLCU_OPTIONAL_CALLS(X) X(cuFuncLoad, (tdlcu_function)) /* 12.4 */
+/* Functions of CUDA 12.4, which may be missing (NULL then). */
+#define TDLCU_OPTIONAL_CALLS(X) X(cuFuncLoad, (tdlcu_function))
 
 typedef struct tdlcu_driver {
     void *library;
@@ -151,7 +151,7 @@ typedef struct tdlcu_driver {
 #undef X
 } tdlcu_driver;
 
-enum { TDLCU_API = 12000 }; /* the version whose forms of the functions are asked for */
+enum { TDLCU_API = 12000, TDLCU_OPTIONAL_API = 12040 }; /* versions whose forms are asked for */
 
 /* Opens libcuda.so.1, or what TDL_CUDA_LIBRARY names, and finds the functions. Errors: DEVICE_ERROR. */
 tdl_status tdlcu_open(tdl_ctx *, tdlcu_driver *);

@@ -652,14 +652,18 @@ tdlcu_result cuGetProcAddress_v2(const char *name, void **function, int version,
     };
     *function = NULL;
     *status = 0;
-    if (version != TDLCU_API || flags) return TDL_CUDA_ERROR_INVALID_VALUE;
+    if (flags) return TDL_CUDA_ERROR_INVALID_VALUE;
     if (fake_cuda.missing && !strcmp(name, fake_cuda.missing)) return TDL_CUDA_ERROR_NOT_FOUND;
+    /* Who asks for a version finds nothing that is newer. */
+    // clang-format off
 #define X(call, parameters)                                                                                  \
-    if (!strcmp(name, #call)) memcpy(function, &table.call, sizeof *function);
+    if (version >= TDLCU_API && !strcmp(name, #call)) memcpy(function, &table.call, sizeof *function);
     TDLCU_CALLS(X)
-        TDLCU_OPTIONAL_CALLS(X)
 #undef X
-            return *function
-        ? 0
-        : TDL_CUDA_ERROR_NOT_FOUND;
+#define X(call, parameters)                                                                                  \
+    if (version >= TDLCU_OPTIONAL_API && !strcmp(name, #call)) memcpy(function, &table.call, sizeof *function);
+    TDLCU_OPTIONAL_CALLS(X)
+#undef X
+    // clang-format on
+    return *function ? 0 : TDL_CUDA_ERROR_NOT_FOUND;
 }
