@@ -3,7 +3,7 @@
  * A plan's entry is a kernel with one parameter, a block of 64-bit words passed by value (so a captured graph holds
  * it, and no memory has to outlive the launch call). It may declare any size up to TDL_DEVICE_MAX_WORDS words; what is
  * behind the last word is zero. The entry runs any number of blocks, at least one, of as many threads (in one dimension)
- * as its .reqntid or .maxntid says; a block draws tickets until none is left, exactly like a worker of the host. An
+ * as its .maxntid says (the attribute the runtime asks for does not see .reqntid: seen on driver 580); a block draws tickets until none is left, exactly like a worker of the host. An
  * entry E that needs dynamic shared memory says how many bytes in a variable of its module,
  * `.visible .global .align 4 .u32 E_dynamic_shared = BYTES;`. The words, in this order:
  *
