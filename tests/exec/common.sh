@@ -23,6 +23,6 @@ attempt() {
     printf 'FAILED (exit status %d): ' $status
     printf '%q ' "$@"
     printf '\n'
-    head -c 4000 "$work/output"
+    head -c 1500 "$work/output"
     return 1
 }
