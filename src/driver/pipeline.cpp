@@ -2,6 +2,7 @@
 #include "driver/pipeline.h"
 #include "driver/files.h"
 #include "driver/version.h"
+#include "ir/names.h"
 #include "ir/text.h"
 #include "kernel/lower.h"
 #include "kernel/verify.h"
@@ -45,9 +46,10 @@ public:
             c.diags.report({}, Diag::StageBehind, stepName(last), path);
             return false;
         }
-        int file = c.sources.add(path, std::move(text));
+        int file = c.sources.add(path == "-" ? "<stdin>" : path, std::move(text), path != "-");
         if (*first == Step::Ast) {
             if (!front(file)) return false;
+            if (last == Step::Ast) return true;
         } else if (!enter(*first, file)) {
             return false;
         }
@@ -94,7 +96,6 @@ private:
         // The tree says what was written; nothing in it has a meaning yet.
         dumpAfter(Step::Ast, [&] { return print(*c.syntax); });
         if (last == Step::Ast) return c.text = print(*c.syntax), true;
-        if (c.syntax->items.empty()) c.diags.report(Loc{file, 0, 0, 1}, Diag::EmptyModule, c.sources[file].name);
 
         CheckOptions check;
         for (const std::string &d : options.defines) {
@@ -160,6 +161,7 @@ private:
     /// What holds after each step: the module's verifier accepts it; with --via-text, so does that of its text.
     bool settle(Step step, std::unique_ptr<ir::Module> &module) {
         if (!verify(step, *module)) return false;
+        ir::settleNames(*module); // later stages name things after values; a module from text has these names, too
         dumpAfter(step, [&] { return ir::print(*module); });
         if (!options.viaText) return true;
         std::string text = ir::print(*module);

@@ -1,9 +1,8 @@
-// Prints modules. Names: the hint if it is free in the kernel, else hint_1, ...; values without hint are numbered.
+// Prints modules; names.h says what values are called.
+#include "ir/names.h"
 #include "ir/text.h"
 #include <cmath>
 #include <fmt/format.h>
-#include <unordered_map>
-#include <unordered_set>
 
 namespace tdl::ir {
 
@@ -73,13 +72,9 @@ public:
     std::string out;
 
     void op(const Op &o, int depth) {
-        if (depth == 0) { // names are unique within a top-level operation
-            names.clear();
-            taken.clear();
-            next = 0;
-        }
+        if (depth == 0) names = namesOf(o);
         indent(depth);
-        for (size_t i = 0; i < o.results.size(); ++i) out += (i ? ", " : "") + define(*o.results[i]);
+        for (size_t i = 0; i < o.results.size(); ++i) out += (i ? ", " : "") + name(*o.results[i]);
         if (!o.results.empty()) out += " = ";
         out += o.info().text;
         if (!o.symbol.empty()) out += " @" + o.symbol;
@@ -94,32 +89,22 @@ public:
 private:
     const Module *module;
     std::unordered_map<const Value *, std::string> names;
-    std::unordered_set<std::string> taken;
-    int next = 0;
 
     void indent(int depth) { out.append(static_cast<size_t>(depth) * 2, ' '); }
 
-    std::string define(const Value &v) {
-        std::string name = v.hint;
-        if (name.empty()) {
-            name = std::to_string(next++);
-        } else {
-            for (int i = 1; taken.contains(name); ++i) name = fmt::format("{}_{}", v.hint, i);
-            taken.insert(name);
-        }
-        return "%" + (names[&v] = name);
+    std::string name(const Value &v) const {
+        auto it = names.find(&v);
+        return "%" + (it == names.end() ? "?" : it->second);
     }
 
     // Operands behind a tensor or buffer are its indices and stand in brackets.
     void operands(const Op &o) {
         bool inBrackets = false;
         for (size_t i = 0; i < o.operands.size(); ++i) {
-            auto it = names.find(o.operands[i]);
-            std::string name = "%" + (it == names.end() ? "?" : it->second);
             bool opens = i > 0 && !inBrackets && (o.kind == OpKind::Load || o.kind == OpKind::Store) &&
                          o.operands[i - 1]->type.isMemory();
             out += opens ? "[" : i ? ", " : " ";
-            out += name;
+            out += name(*o.operands[i]);
             inBrackets |= opens;
         }
         if (inBrackets) out += "]";
@@ -129,10 +114,10 @@ private:
         if (o.attrs().empty()) return;
         out += '(';
         bool first = true;
-        for (auto &[name, value] : o.attrs()) {
+        for (auto &[key, value] : o.attrs()) {
             if (!first) out += ", ";
             first = false;
-            out += name;
+            out += key;
             if (!std::holds_alternative<Flag>(value)) out += " = " + printAttr(value);
         }
         out += ')';
@@ -153,7 +138,7 @@ private:
             indent(depth + 1);
             out += "^(";
             for (size_t i = 0; i < b.args.size(); ++i)
-                out += fmt::format("{}{}: {}", i ? ", " : "", define(*b.args[i]), b.args[i]->type.str());
+                out += fmt::format("{}{}: {}", i ? ", " : "", name(*b.args[i]), b.args[i]->type.str());
             out += ")\n";
         }
         for (auto &o : b.ops) op(*o, depth + 1);
