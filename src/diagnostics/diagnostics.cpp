@@ -18,8 +18,8 @@ const DiagInfo *findDiag(int number) {
     return nullptr;
 }
 
-int Sources::add(std::string name, std::string text) {
-    files.push_back({std::move(name), std::move(text)});
+int Sources::add(std::string name, std::string text, bool fromDisk) {
+    files.push_back({std::move(name), std::move(text), fromDisk});
     return size() - 1;
 }
 

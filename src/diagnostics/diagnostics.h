@@ -40,8 +40,9 @@ class Sources {
 public:
     struct File {
         std::string name, text;
+        bool fromDisk = false; // read under this name, so that make has to know it
     };
-    int add(std::string name, std::string text);
+    int add(std::string name, std::string text, bool fromDisk = false);
     int find(std::string_view name) const; // -1 if there is none
     const File &operator[](int i) const { return files[static_cast<size_t>(i)]; }
     int size() const { return static_cast<int>(files.size()); }

@@ -1,7 +1,13 @@
-// CLI11 does the parsing; what it cannot spell (-MD, -Werror attached values) is mapped before it sees the arguments.
+// What CLI11 cannot spell (-MD, -Werror, -DN=1) is told apart here and given to it in long form:
+//
+//     -MMD -MF a.d -O2 -DN=1 a.tdl     --> --MMD  --MF a.d  --O 2  --D N=1      input a.tdl
+//
+// It then converts the values and sets the members of Options.
 #include "driver/options.h"
+#include "driver/arguments.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
 
 namespace tdl {
@@ -29,11 +35,56 @@ bool oneOf(const std::string &s, std::initializer_list<const char *> list) {
     return std::any_of(list.begin(), list.end(), [&](const char *x) { return s == x; });
 }
 
-// GCC's spellings of multi-letter options with one dash.
-std::string normalise(const std::string &a) {
-    for (const char *s : {"-MD", "-MMD", "-MF", "-MT", "-MP"})
-        if (a == s) return "-" + a;
-    return a;
+/// -MD --> --MD, as CLI11 knows it
+std::string longName(std::string_view spelling) {
+    return "--" + std::string(spelling.substr(spelling.find_first_not_of('-')));
+}
+
+/// -O2 and -Werror take their value without a blank only: `-O a.tdl` is not an optimisation level called a.tdl.
+bool joinedOnly(const Row &r) { return r.spelling == "-O" || r.spelling == "-W"; }
+
+/// The row that `arg` names; `rest` is what follows its spelling. The longest spelling wins: -MFx is -MF, not -M.
+const Row *findRow(std::string_view arg, std::string_view &rest) {
+    const Row *best = nullptr;
+    for (const Row &r : kRows) {
+        if (r.kind == Row::Section || !arg.starts_with(r.spelling) || (best && best->spelling.size() > r.spelling.size())) continue;
+        std::string_view behind = arg.substr(r.spelling.size());
+        bool isLong = r.spelling.starts_with("--"), valued = r.kind == Row::Value || r.kind == Row::List;
+        if (behind.empty() || (isLong ? behind[0] == '=' : valued)) best = &r, rest = behind;
+    }
+    return best;
+}
+
+/// The arguments as CLI11 wants them; inputs apart.
+std::string normalise(const std::vector<std::string> &args, std::vector<std::string> &options, std::vector<std::string> &inputs) {
+    bool onlyInputs = false;
+    for (size_t i = 0; i < args.size(); ++i) {
+        const std::string &a = args[i];
+        if (onlyInputs || a == "-" || !a.starts_with("-")) {
+            inputs.push_back(a);
+            continue;
+        }
+        if (a == "--") {
+            onlyInputs = true;
+            continue;
+        }
+        std::string_view rest;
+        const Row *r = findRow(a, rest);
+        if (!r) return fmt::format("unknown option `{}`", a);
+        if (r->kind == Row::Later) return fmt::format("`{}` is not supported yet (it will {})", r->spelling, r->help);
+        options.push_back(longName(r->spelling));
+        if (r->kind == Row::Flag) {
+            if (!rest.empty()) return fmt::format("`{}` takes no value", r->spelling);
+            continue;
+        }
+        std::string value(rest);
+        if (r->spelling.starts_with("--") && !value.empty()) value.erase(0, 1); // the =
+        bool joined = !rest.empty();
+        if (!joined && !joinedOnly(*r) && i + 1 < args.size()) value = args[++i];
+        if (value.empty()) return fmt::format("`{}` needs a value: {}", r->spelling, r->arg);
+        options.push_back(std::move(value));
+    }
+    return {};
 }
 
 std::string checkValues(const Options &o) {
@@ -57,7 +108,13 @@ std::string checkValues(const Options &o) {
         if (s != "error") return fmt::format("there is no `-W{}`", s);
     for (const std::string &s : o.defines)
         if (s.find('=') == std::string::npos || s.front() == '=') return fmt::format("`-D {}` should be NAME=VALUE", s);
+    if (o.errorLimit < 0) return fmt::format("`--error-limit={}` should not be negative", o.errorLimit);
     if (o.optLevel < 0 || o.optLevel > 3) return fmt::format("`-O{}` should be -O0 to -O3", o.optLevel);
+    if (o.inputs.size() > 1 && (!o.output.empty() || !o.header.empty() || !o.dependFile.empty()))
+        return fmt::format("-o, -H and -MF name one file, but there are {} inputs", o.inputs.size());
+    bool rule = o.depend || o.dependUser;
+    if (!rule && (!o.dependFile.empty() || !o.dependTargets.empty() || o.dependPhony)) return "-MF, -MT and -MP need -MD or -MMD";
+    if (!o.header.empty() && !o.emit.empty()) return fmt::format("-H names the header beside an object, but `--emit={}` writes one thing", o.emit);
     return {};
 }
 
@@ -69,20 +126,29 @@ const std::vector<std::string> &emitKinds() {
 }
 
 std::string parseOptions(const std::vector<std::string> &args, Options &o) {
-    for (const Row &r : kRows)
-        if (r.kind == Row::Later)
-            for (const std::string &a : args) {
-                std::string name = normalise(a);
-                if (name == r.spelling || name.starts_with(std::string(r.spelling) + "="))
-                    return fmt::format("`{}` is not supported yet (it will {})", a, r.help);
-            }
+    std::vector<std::string> words, options;
+    if (std::string wrong = expandArgumentFiles(args, words); !wrong.empty()) return wrong;
+    if (std::string wrong = normalise(words, options, o.inputs); !wrong.empty()) return wrong;
 
     CLI::App app;
     app.set_help_flag();
+    std::string wrong;
+    struct Adder { // by the type of the member
+        CLI::App &app;
+        std::string &wrong;
+        CLI::Option *operator()(std::string_view spelling, std::string &member) { return app.add_option(longName(spelling), member); }
+        CLI::Option *operator()(std::string_view spelling, int &member) {
+            return app.add_option_function<std::string>(longName(spelling), [spelling, &member, &w = wrong](const std::string &s) {
+                auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), member);
+                if (error == std::errc() && end == s.data() + s.size()) return;
+                w = fmt::format("`{}{}{}` should be a number", spelling, spelling.starts_with("--") ? "=" : "", s);
+            });
+        }
+    } add{app, wrong};
 #define SECTION(text)
-#define FLAG(member, spelling, help) app.add_flag(spelling, o.member);
-#define VALUE(member, spelling, arg, help) app.add_option(spelling, o.member);
-#define LIST(member, spelling, arg, help) app.add_option(spelling, o.member)->allow_extra_args(false);
+#define FLAG(member, spelling, help) app.add_flag(longName(spelling), o.member);
+#define VALUE(member, spelling, arg, help) add(spelling, o.member)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+#define LIST(member, spelling, arg, help) app.add_option(longName(spelling), o.member)->allow_extra_args(false);
 #define LATER(spelling, help)
 #include "driver/options.def"
 #undef SECTION
@@ -90,38 +156,23 @@ std::string parseOptions(const std::vector<std::string> &args, Options &o) {
 #undef VALUE
 #undef LIST
 #undef LATER
-    app.add_option("FILE", o.inputs);
-    std::vector<std::string> reversed;
-    for (auto it = args.rbegin(); it != args.rend(); ++it) reversed.push_back(normalise(*it));
     try {
-        app.parse(reversed);
-    } catch (const CLI::ExtrasError &) {
-        for (const std::string &a : args)
-            if (a.size() > 1 && a[0] == '-') {
-                bool known = false;
-                for (const Row &r : kRows)
-                    known |= r.kind != Row::Section && (a == r.spelling || a.starts_with(std::string(r.spelling) + "=") ||
-                                                        (r.spelling.size() == 2 && a.starts_with(r.spelling)));
-                if (!known) return fmt::format("unknown option `{}`", a);
-            }
-        return "too many arguments";
+        app.parse(std::vector<std::string>(options.rbegin(), options.rend()));
     } catch (const CLI::ParseError &e) {
-        std::string text = e.what();
-        if (!text.empty() && text.back() == '.') text.pop_back();
-        return text;
+        return e.what();
     }
-    return checkValues(o);
+    return wrong.empty() ? checkValues(o) : wrong;
 }
 
 std::string optionsHelp() {
-    std::string out = "tdlc [options] FILE...\n\nFILE is a .tdl, .tile, .plan or .kern file, or - for standard input (.tdl).\n";
+    std::string out = "tdlc [options] FILE...\n\nFILE is a .tdl, .tile, .plan or .kern file, or - for standard input (.tdl). @FILE stands for the words in FILE.\n";
     for (const Row &r : kRows) {
         if (r.kind == Row::Later) continue;
         if (r.kind == Row::Section) {
             out += fmt::format("\n{}:\n", r.spelling);
             continue;
         }
-        std::string_view glue = r.spelling.starts_with("--") ? "=" : r.spelling == "-O" || r.spelling == "-W" ? "" : " ";
+        std::string_view glue = r.spelling.starts_with("--") ? "=" : joinedOnly(r) ? "" : " ";
         std::string left = r.arg.empty() ? std::string(r.spelling) : fmt::format("{}{}{}", r.spelling, glue, r.arg);
         out += fmt::format("  {:<24} {}\n", left, r.help);
     }

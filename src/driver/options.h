@@ -9,13 +9,14 @@ struct Options {
     std::vector<std::string> inputs;
     bool compileOnly = false, debugInfo = false, viaText = false, timePasses = false, printTargets = false;
     bool verbose = false, version = false, help = false;
+    bool depend = false, dependUser = false, dependPhony = false; // -MD -MMD -MP
     std::string output, header, emit, target = "host", cpu = "x86-64-v3", hostTriple, plan = "sequential";
-    std::string color = "auto", explainCode, stopAfter;
+    std::string color = "auto", explainCode, stopAfter, dependFile;
     int optLevel = 2, errorLimit = 20;
-    std::vector<std::string> defines, includes, warnings, dumpBefore, dumpAfter;
+    std::vector<std::string> defines, includes, warnings, dumpBefore, dumpAfter, dependTargets;
 };
 
-/// Reads the arguments behind the program's name. Returns an empty text, or what is wrong with them (one line).
+/// Reads the arguments behind the program's name, argument files among them. Returns an empty text, or what is wrong with them (one line).
 std::string parseOptions(const std::vector<std::string> &args, Options &);
 
 /// The text of --help.
