@@ -92,9 +92,9 @@ bool Outputs::stage(const std::string &path, const std::string &place, std::stri
     int fd = ::mkostemp(temp.data(), O_CLOEXEC);
     if (fd < 0) return fail(path, errno);
     staged.push_back({path, temp, place, {}});
-    mode_t mask = ::umask(0);
-    ::umask(mask);
-    bool good = writeAll(fd, bytes) && ::fchmod(fd, 0666 & ~mask) == 0;
+    mode_t hidden = ::umask(0); // the only way to ask
+    ::umask(hidden);
+    bool good = writeAll(fd, bytes) && ::fchmod(fd, 0666 & ~hidden) == 0;
     int error = errno;
     if (::close(fd) != 0 && good) good = false, error = errno;
     return good || fail(path, error);
