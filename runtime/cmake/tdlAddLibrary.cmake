@@ -1,6 +1,7 @@
-# tdl_add_library(NAME SOURCES a.tdl ... [DEFINES T=f16 ...] [OPTIONS --cpu=native ...])
+# tdl_add_library(NAME SOURCES a.tdl ... [DEFINES T=f16 ...] [OPTIONS --cpu=native ...] [RUNTIME shared])
 #
-# Compiles kernels into the static library NAME. Who links it can include <a.h> and gets the runtime:
+# Compiles kernels into the static library NAME. Who links it can include <a.h> and gets the runtime, libtdl.a if not told
+# otherwise:
 #
 #   tdl_add_library(kernels SOURCES ag_gemm.tdl DEFINES T=f16)
 #   target_link_libraries(program PRIVATE kernels)
@@ -11,12 +12,19 @@
 include_guard(GLOBAL)
 
 function(tdl_add_library NAME)
-    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEFINES;OPTIONS")
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "RUNTIME" "SOURCES;DEFINES;OPTIONS")
     if(ARG_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "tdl_add_library(${NAME}): what is `${ARG_UNPARSED_ARGUMENTS}`? Kernels stand behind SOURCES")
     endif()
     if(NOT ARG_SOURCES)
         message(FATAL_ERROR "tdl_add_library(${NAME}): SOURCES is missing")
+    endif()
+    if(NOT ARG_RUNTIME OR ARG_RUNTIME STREQUAL "static")
+        set(runtime tdl::runtime)
+    elseif(ARG_RUNTIME STREQUAL "shared")
+        set(runtime tdl::runtime_shared)
+    else()
+        message(FATAL_ERROR "tdl_add_library(${NAME}): RUNTIME should be static or shared, not `${ARG_RUNTIME}`")
     endif()
     if(NOT TARGET tdl::tdlc)
         message(FATAL_ERROR "tdl_add_library(${NAME}): there is no tdlc that runs here; set TDL_TDLC to one")
@@ -62,5 +70,5 @@ function(tdl_add_library NAME)
         set_target_properties(${NAME} PROPERTIES LINKER_LANGUAGE CXX)
     endif()
     target_include_directories(${NAME} PUBLIC $<BUILD_INTERFACE:${folder}>)
-    target_link_libraries(${NAME} PUBLIC tdl::runtime)
+    target_link_libraries(${NAME} PUBLIC ${runtime})
 endfunction()

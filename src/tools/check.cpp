@@ -21,12 +21,13 @@ struct Case {
     interp::Launch before, after;
 };
 
-std::optional<std::string> compileTo(Compilation &c, const Options &o, const std::string &file, Step last) {
+/// Compiles a file up to `last`; 0, or the exit status that its errors mean.
+int compileTo(Compilation &c, const Options &o, const std::string &file, Step last) {
     auto text = readInput(file, c.diags);
     bool ok = text && compile(c, o, file, std::move(*text), last);
     std::fputs(c.log.c_str(), stderr);
     std::fputs(renderText(c.diags, ::isatty(2)).c_str(), stderr);
-    return ok ? std::optional(c.text) : std::nullopt;
+    return ok ? 0 : text ? kExitFailed : kExitEnvironment;
 }
 
 /// The kernel called `name`, or the only one; nullptr with a message.
@@ -37,9 +38,10 @@ const ir::Op *findKernel(const ir::Module &m, std::string &name) {
         all += (all.empty() ? "" : ", ") + op->symbol;
         if (op->symbol == name || (name.empty() && m.top.ops.size() == 1)) found = op.get();
     }
-    if (!found)
-        std::fprintf(stderr, "tdlrun: error: %s%s`; the kernels are: %s\n", name.empty() ? "which kernel? Write FILE:KERNEL `" : "there is no kernel `",
-                     name.c_str(), all.c_str());
+    if (!found && name.empty())
+        std::fprintf(stderr, "tdlrun: error: which kernel? Write FILE:KERNEL; the kernels are: %s\n", all.c_str());
+    else if (!found)
+        std::fprintf(stderr, "tdlrun: error: there is no kernel `%s`; the kernels are: %s\n", name.c_str(), all.c_str());
     else
         name = found->symbol;
     return found;
@@ -57,19 +59,18 @@ public:
     int operator()() {
         std::string kernelName = run.kernel;
         Compilation object;
-        auto bytes = compileTo(object, run.compile, run.file, Step::Object);
-        if (!bytes) return kExitFailed;
+        if (int status = compileTo(object, run.compile, run.file, Step::Object)) return status;
         Compilation referenceCompilation;
         const ir::Module *tile = object.tile.get();
         if (!run.reference.empty()) {
-            if (!compileTo(referenceCompilation, run.compile, run.reference, Step::Tile)) return kExitFailed;
+            if (int status = compileTo(referenceCompilation, run.compile, run.reference, Step::Tile)) return status;
             tile = referenceCompilation.tile.get();
         }
         if (!tile) return usage("a .plan or .kern file needs --reference=FILE.tdl: the interpreter runs the program itself");
         kernel = findKernel(*tile, kernelName);
         if (!kernel) return kExitUsage;
         LoadedObject loaded;
-        std::string wrong = loaded.load(*bytes);
+        std::string wrong = loaded.load(object.text);
         if (!wrong.empty()) return std::fprintf(stderr, "tdlrun: error: cannot load the object: %s\n", wrong.c_str()), kExitEnvironment;
         descriptor = loaded.kernel(kernelName);
         if (!descriptor) return usage("the object has no kernel `" + kernelName + "`");

@@ -7,7 +7,9 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <random>
+#include <sstream>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +44,8 @@ private:
     const LaunchOptions &options;
     std::vector<pid_t> pids; // by rank, 0 when it has ended
     int running = 0;
+    bool ending = false;  // we are ending the ranks: that they end is no news
+    bool blamed = false;  // a rank's failing status was reported; the others mostly follow from it
 
     int start(const std::function<int(int)> &rankMain, const sigset_t &mask) {
         std::string socket = uniqueSocket();
@@ -76,7 +80,7 @@ private:
     int wait(const sigset_t &handled) {
         auto deadline = options.timeoutMs > 0 ? Clock::now() + std::chrono::milliseconds(options.timeoutMs) : Clock::time_point::max();
         auto term = Clock::time_point::max(), kill = Clock::time_point::max();
-        int result = 0;
+        int result = 0, ask = SIGTERM; // what asks the ranks to end
         auto fail = [&](int status, Clock::duration grace) {
             if (result == 0) result = status;
             term = std::min(term, Clock::now() + grace);
@@ -92,7 +96,8 @@ private:
                 fail(kExitTimeout, Clock::duration::zero());
             }
             if (now >= term) {
-                signalAll(SIGTERM);
+                ending = true;
+                signalAll(ask);
                 signalAll(SIGCONT); // a stopped rank takes no other signal
                 term = Clock::time_point::max();
                 kill = now + kTermToKill;
@@ -104,7 +109,11 @@ private:
             timespec tick{0, 50'000'000};
             siginfo_t info;
             int sig = sigtimedwait(&handled, &info, &tick);
-            if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP) fail(128 + sig, Clock::duration::zero());
+            if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP) {
+                ask = sig;
+                ending = true;
+                fail(128 + sig, Clock::duration::zero());
+            }
         }
         return result;
     }
@@ -121,6 +130,11 @@ private:
             pids[r] = 0;
             --running;
             lastFailed = status != 0;
+            if (ending) continue;
+            if (WIFEXITED(status) && status != 0 && !blamed) {
+                std::fprintf(stderr, "tdlrun: rank %zu ended with status %d\n", r, WEXITSTATUS(status));
+                blamed = true;
+            }
             if (WIFSIGNALED(status)) std::fprintf(stderr, "tdlrun: rank %zu was ended by signal %d (%s)\n", r, WTERMSIG(status), strsignal(WTERMSIG(status)));
         }
         return true;
@@ -135,6 +149,25 @@ private:
 } // namespace
 
 int launchRanks(const LaunchOptions &options, const std::function<int(int)> &rankMain) { return Group(options).run(rankMain); }
+
+std::string cannotRun(const std::string &program) {
+    auto runs = [](const std::string &path) {
+        struct stat st;
+        if (::stat(path.c_str(), &st) != 0) return errno;
+        if (S_ISDIR(st.st_mode)) return EISDIR;
+        return ::access(path.c_str(), X_OK) != 0 ? errno : 0;
+    };
+    int error = ENOENT;
+    if (program.find('/') != std::string::npos) {
+        error = runs(program);
+    } else {
+        const char *list = std::getenv("PATH");
+        std::stringstream folders(list ? list : "/bin:/usr/bin");
+        for (std::string folder; error != 0 && std::getline(folders, folder, ':');)
+            if (int e = runs((folder.empty() ? "." : folder) + "/" + program); e != ENOENT && e != EISDIR && e != ENOTDIR) error = e;
+    }
+    return error == 0 ? "" : std::strerror(error);
+}
 
 int execProgram(const std::vector<std::string> &command) {
     std::vector<char *> argv;

@@ -21,6 +21,9 @@ constexpr int kExitFailed = 1, kExitUsage = 2, kExitEnvironment = 3, kExitIntern
 /// Whatever happens to this process, its ranks do not outlive it.
 int launchRanks(const LaunchOptions &, const std::function<int(int rank)> &rankMain);
 
+/// Why `program` cannot be run, before ranks are started; empty if it can. Looked for as execvp() does.
+std::string cannotRun(const std::string &program);
+
 /// For rankMain: replaces the process by a program; returns 3 with a message if it cannot be run.
 int execProgram(const std::vector<std::string> &command);
 

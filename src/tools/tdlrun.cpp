@@ -48,6 +48,18 @@ int usageError(const std::string &what) {
     return kExitUsage;
 }
 
+/// What CLI11 found, in the words of this program: `-n: 1 required INT missing`, `Could not convert: -n = x`.
+std::string inOurWords(const CLI::ParseError &e) {
+    std::string_view text = e.what(), convert = "Could not convert: ";
+    size_t colon = text.find(": "), equals = text.find(" = ");
+    if (text.starts_with(convert) && equals != text.npos) {
+        std::string_view name = text.substr(convert.size(), equals - convert.size());
+        return fmt::format("`{}{}{}` should be a number", name, name.starts_with("--") ? "=" : " ", text.substr(equals + 3));
+    }
+    if (dynamic_cast<const CLI::ArgumentMismatch *>(&e) && colon != text.npos) return fmt::format("`{}` needs one value", text.substr(0, colon));
+    return std::string(text);
+}
+
 /// `prefix`: what follows the first word that is not an option belongs to the program.
 std::string parse(const std::vector<std::string> &args, bool prefix, Command &c) {
     CLI::App app;
@@ -81,8 +93,10 @@ std::string parse(const std::vector<std::string> &args, bool prefix, Command &c)
             if (a.starts_with("-")) return fmt::format("unknown option `{}`", a);
         return "too many arguments";
     } catch (const CLI::ParseError &e) {
-        return e.what();
+        return inOurWords(e);
     }
+    if (c.timeoutMs < 0) return fmt::format("`--timeout={}` should not be negative", c.timeoutMs);
+    if (c.threads < 0) return fmt::format("`--threads={}` should not be negative", c.threads);
     if (prefix) c.rest = app.remaining();
     return {};
 }
@@ -163,6 +177,10 @@ int run(int argc, char **argv) {
     if (!c.plan.empty()) launch.environment.emplace_back("TDL_PLAN", c.plan);
     if (!c.chaos.empty()) launch.environment.emplace_back("TDL_CHAOS", c.chaos);
     if (kernel) return runKernel(c, launch);
+    if (std::string wrong = cannotRun(c.rest[0]); !wrong.empty()) {
+        std::fprintf(stderr, "tdlrun: error: cannot run `%s`: %s\n", c.rest[0].c_str(), wrong.c_str());
+        return kExitEnvironment;
+    }
     return launchRanks(launch, [&](int) { return execProgram(c.rest); });
 }
 
