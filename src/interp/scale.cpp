@@ -196,6 +196,13 @@ bool isExact(const Op &kernel) {
                 exact &= !std::isfinite(v) || (std::fabs(v) <= 0x1p20 && v == std::trunc(v));
             }
             break;
+        case OpKind::For: // a product carried from turn to turn gains digits in each
+            if (op.has("order") && op.name("order") != "accumulate")
+                eachOp(op.body(), [&](const Op &inner) {
+                    bool product = inner.kind == OpKind::Mul || inner.kind == OpKind::Dot;
+                    exact &= !(product && isFloat(inner.result()->type.elem));
+                });
+            break;
         default: break;
         }
     });
