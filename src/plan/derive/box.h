@@ -15,6 +15,7 @@ namespace tdl::plan {
 /// Indices lo .. hi of a dimension (none if lo >= hi); `length` bounds their number without using `rank`.
 struct Interval {
     ir::Expr lo, hi, length;
+    friend bool operator==(const Interval &, const Interval &) = default;
 };
 Interval wholeOf(const ir::Expr &extent);
 Interval blockOfRank(const ir::Expr &extent);

@@ -1,6 +1,5 @@
 #include "plan/derive/compute.h"
 #include <algorithm>
-#include <cmath>
 #include <unordered_set>
 
 namespace tdl::plan {
@@ -124,51 +123,6 @@ void PhaseTask::spill(const Value &v, const Slot &s, Loc loc) {
     std::vector<Value *> operands = indices(s, loc);
     operands.insert(operands.begin(), {map.at(&v), s.memory});
     out->op(OpKind::Store, loc, std::move(operands));
-}
-
-namespace {
-/// What combining nothing gives.
-Attr identityOf(const std::string &kind, Elem e) {
-    bool sum = kind != "max" && kind != "min", max = kind == "max";
-    if (isFloat(e)) return sum ? 0.0 : max ? -HUGE_VAL : HUGE_VAL;
-    if (sum) return int64_t{0};
-    int bits = 8 * elemBytes(e);
-    if (elemClass(e) == ElemClass::Bool) return int64_t{max ? 0 : 1};
-    int64_t most = static_cast<int64_t>(~uint64_t{0} >> (65 - bits));
-    return max ? -most - 1 : most;
-}
-} // namespace
-
-void PhaseTask::combine(const Op &reduce, const Slot &parts) {
-    const Value &part = *reduce.operands[0];
-    const Type &type = reduce.result()->type;
-    const std::string &kind = reduce.name("kind");
-    std::vector<Value *> idx = indices(parts, reduce.loc);
-    std::vector<Value *> init{out->make(OpKind::Const, reduce.loc, {}, Type::scalar(type.elem), {{"value", identityOf(kind, type.elem)}})};
-    for (const std::string &axis : type.axes) init.push_back(rangeOf(axis, reduce.loc));
-    Value *first = type.axes.empty() ? init[0] : out->make(OpKind::Broadcast, reduce.loc, std::move(init), type);
-
-    LoopSpec overRanks;
-    overRanks.name = w.coord("source", {});
-    overRanks.extent = ranks();
-    Op *loop = out->op(OpKind::For, reduce.loc, {first}, {{"loop", overRanks}, {"order", Name{"recurrence"}}});
-    Block &b = loop->addBlock();
-    Value *source = b.addArg(Type::scalar(Elem::I64), overRanks.name);
-    Value *before = b.addArg(type, "acc");
-    Builder in(b);
-    std::vector<Value *> load{parts.memory, source};
-    load.insert(load.end(), idx.begin(), idx.end());
-    Value *term = in.make(OpKind::Load, reduce.loc, std::move(load), part.type);
-    if (part.type.elem != type.elem) term = in.make(OpKind::Cast, reduce.loc, {term}, Type::tile(type.elem, part.type.axes));
-    OpKind op = kind == "max" ? OpKind::Max : kind == "min" ? OpKind::Min : OpKind::Add;
-    Value *after = in.make(op, reduce.loc, {before, term}, type);
-    in.op(OpKind::Yield, reduce.loc, {after});
-    Value *result = loop->addResult(type, reduce.result()->hint);
-    if (kind == "mean") {
-        Value *n = out->make(OpKind::Cast, reduce.loc, {out->expr(reduce.loc, ranks())}, Type::scalar(type.elem));
-        result = out->make(OpKind::Div, reduce.loc, {result, n}, type, {}, reduce.result()->hint);
-    }
-    map[reduce.result()] = result;
 }
 
 void PhaseTask::copy(const Op &op, const Targets &t) {

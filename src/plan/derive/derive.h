@@ -13,6 +13,7 @@
 //     writer    declarations and tasks of the plan, their names, and the chain of steps
 //     transfer  boxes pushed to every rank that needs them, in chunks, a flag per pair of ranks
 //     compute   the tile operations of a phase as a task
+//     combine   a reduction over ranks, from the parts of all
 //     stage     puts the tasks of one stage in order
 // Nothing here knows an operator: what moves follows from placements and indices alone.
 #pragma once

@@ -17,8 +17,6 @@ public:
         int before = diags.errorCount();
         phases = phasesOf(stage, diags);
         restricted = restrictionsOf(stage, phases, bindings);
-        for (const Phase &p : phases)
-            for (const Op *r : p.partials) supported(*r);
         if (diags.errorCount() != before) return false;
         for (size_t p = 0; p < phases.size(); ++p)
             if (!phase(p)) return false;
@@ -39,13 +37,6 @@ private:
     };
     std::unordered_map<const Op *, Parts> parts;     // of reductions over ranks
 
-    void supported(const Op &reduce) {
-        const std::string &kind = reduce.name("kind");
-        bool mean = kind == "mean" && isFloat(reduce.result()->type.elem);
-        if (kind == "sum" || kind == "max" || kind == "min" || mean) return;
-        diags.report(reduce.loc, Diag::PlanRankReduction, kind, elemName(reduce.operands[0]->type.elem));
-    }
-
     const Value *restrictionWhereCombined(const Op &reduce) const {
         for (size_t p = 0; p < phases.size(); ++p)
             if (std::find(phases[p].ops.begin(), phases[p].ops.end(), &reduce) != phases[p].ops.end()) return restricted[p];
@@ -59,11 +50,11 @@ private:
         auto accesses = accessesOf(stage, phase, bindings, restricted[p], diags);
         if (!accesses) return false;
         PhaseTask::Targets targets{*accesses, {}, {}};
-        std::vector<Value *> flags;
+        std::vector<std::pair<Value *, Loc>> flags;
         for (const Gather &g : accesses->gathers) {
             auto [buffer, here] = gather(g);
             targets.gathers.push_back(buffer);
-            flags.push_back(here);
+            flags.emplace_back(here, g.loc);
         }
         for (const Send &s : accesses->sends) targets.sends[s.store] = sendBuffer(s);
         // Where results of this phase go.
@@ -84,9 +75,9 @@ private:
         PhaseTask task(w, stage, restricted[p]);
         const Op *first = phase.firstCombined();
         task.open(first ? stage.symbol + "_" + first->name("kind") : stage.symbol, first ? "combine" : "compute");
-        for (size_t i = 0; i < flags.size(); ++i) waitForAll(task.task(), accesses->gathers[i].loc, flags[i]);
         for (const Op *op : phase.ops)
-            if (op->kind == OpKind::ReduceRanks) waitForAll(task.task(), op->loc, parts.at(op).here);
+            if (op->kind == OpKind::ReduceRanks) flags.emplace_back(parts.at(op).here, op->loc);
+        for (auto &[flag, loc] : flags) waitForAll(w, task.task(), loc, flag);
         task.start();
         for (const Value *v : phase.reloaded) task.reload(*v, spills.at(v), v->def->loc);
         for (const Op *op : phase.ops) {
@@ -103,6 +94,8 @@ private:
                 task.spill(*it->first, it->second, r->loc);
         task.close();
 
+        for (auto &[store, way] : accesses->stores) w.forget(store->operands[1]);
+
         for (const Op *r : phase.partials) distribute(*r, outboxes.at(r->operands[0]));
         for (const Send &s : accesses->sends) deliver(s, targets.sends.at(s.store));
         return true;
@@ -115,23 +108,32 @@ private:
     }
 
     // Every owner pushes what another rank reads of a distributed tensor; the reader has one buffer for all of it.
-    std::pair<Value *, Value *> gather(const Gather &g) {
+    Writer::Staged gather(const Gather &g) {
         const Op &tensor = *g.tensor->def;
         const std::string &name = tensor.name();
-        Value *buffer = w.buffer(w.fresh(name + "_in"), g.loc, tensor.result()->type.elem, "protocol", g.box);
+        Writer::Staged *before = w.staged(g.tensor, g.box);
+        Value *buffer = before ? before->buffer : w.buffer(w.fresh(name + "_in"), g.loc, tensor.result()->type.elem, "protocol", g.box);
         if (g.bounded) buffer->def->set("bounds", extentsOf(tensor));
+        if (before) return *before;
         auto box = [&](const Expr &to) {
             Box b = onRank(g.box, to);
             auto d = static_cast<size_t>(distDim(tensor));
             b[d] = intersect(b[d], blockOfRank(tensor.dims()[d].extent));
             return b;
         };
-        return {buffer, emit(w, {name, g.loc, w.declared().at(g.tensor), buffer, box, g.axes, false})};
+        Value *here = emit(w, {name, g.loc, w.declared().at(g.tensor), buffer, box, g.axes, false});
+        w.stage(g.tensor, g.box, {buffer, here});
+        return {buffer, here};
     }
 
     // Each rank gets of every rank's partial result what it will combine.
     void distribute(const Op &reduce, const Slot &outbox) {
         const Value *cut = restrictionWhereCombined(reduce);
+        for (auto &[other, p] : parts)
+            if (other->operands[0] == reduce.operands[0] && restrictionWhereCombined(*other) == cut) {
+                parts[&reduce] = Parts(p);
+                return;
+            }
         Box box = outbox.box(stage, cut), withSource = box;
         withSource.insert(withSource.begin(), wholeOf(ranks()));
         std::string name = nameOf(*reduce.operands[0]);
@@ -170,7 +172,7 @@ private:
         std::vector<Expr> counts{ranks()};
         counts.insert(counts.end(), chunks.counts.begin(), chunks.counts.end());
         Task t = w.open(w.fresh("unpack_" + tensor.name()), "unpack", loc, chunks.coords, std::move(counts));
-        waitForAll(t, loc, here);
+        waitForAll(w, t, loc, here);
         copyChunk(t, loc, landed, w.declared().at(tensor.result()), rangesOf(t, loc, chunks, s.axes), {}, nullptr);
         w.close(t);
     }

@@ -49,8 +49,8 @@ void copyChunk(Task &t, Loc loc, Value *from, Value *to, const std::vector<Value
     if (at) store->set("at", *at);
 }
 
-void waitForAll(Task &t, Loc loc, Value *flag) {
-    t.body.op(OpKind::Wait, loc, {flag}, {{"from", Expr(0)}, {"count", ranks()}});
+void waitForAll(Writer &w, Task &t, Loc loc, Value *flag) {
+    if (w.awaited.insert(flag).second) t.body.op(OpKind::Wait, loc, {flag}, {{"from", Expr(0)}, {"count", ranks()}});
 }
 
 Value *emit(Writer &w, const Transfer &x) {

@@ -25,8 +25,8 @@ struct Transfer {
 /// Emits the task; returns the flag that tells a rank, by a word per sender, that its box has come.
 ir::Value *emit(Writer &, const Transfer &);
 
-/// Waits until the boxes of all ranks have come.
-void waitForAll(Task &, Loc, ir::Value *flag);
+/// Waits until the boxes of all ranks have come, if no step before has.
+void waitForAll(Writer &, Task &, Loc, ir::Value *flag);
 
 /// The coordinates, ranges and counts of the chunks of a box.
 struct Chunks {

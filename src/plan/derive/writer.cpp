@@ -57,6 +57,16 @@ Expr Writer::chunk(size_t dim, size_t dims) {
     return 1;
 }
 
+Writer::Staged *Writer::staged(const Value *tensor, const Box &box) {
+    for (StagedBox &s : stagedBoxes)
+        if (s.tensor == tensor && s.box == box) return &s.staged;
+    return nullptr;
+}
+void Writer::stage(const Value *tensor, const Box &box, Staged s) { stagedBoxes.push_back({tensor, box, s}); }
+void Writer::forget(const Value *tensor) {
+    std::erase_if(stagedBoxes, [&](const StagedBox &s) { return s.tensor == tensor; });
+}
+
 Value *Writer::buffer(const std::string &name, Loc loc, Elem elem, std::string_view scope, const Box &box) {
     std::vector<Expr> dims, origin;
     for (const Interval &v : box) {

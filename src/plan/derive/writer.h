@@ -35,6 +35,15 @@ public:
 
     ir::Value *doneFlag() const { return done; }
 
+    /// What an earlier step has gathered of a tensor: the buffer, and the flag by which it has come.
+    struct Staged {
+        ir::Value *buffer, *here;
+    };
+    Staged *staged(const ir::Value *tensor, const Box &);
+    void stage(const ir::Value *tensor, const Box &, Staged);
+    void forget(const ir::Value *tensor); // it is stored to
+    std::unordered_set<const ir::Value *> awaited; // flags of which a step has awaited all words
+
     /// A name that no declaration or task of the plan has.
     std::string fresh(const std::string &hint);
     /// A coordinate's name that stands for nothing else in expressions; `used`: the task's others.
@@ -59,6 +68,13 @@ private:
     ir::Value *done = nullptr;
     ir::Op *last = nullptr; // the arrival that ends the step before
     int64_t level = 0;
+
+    struct StagedBox {
+        const ir::Value *tensor;
+        Box box;
+        Staged staged;
+    };
+    std::vector<StagedBox> stagedBoxes;
 
     ir::Expr constant(const std::string &hint, int64_t value);
     std::unordered_map<std::string, std::string> constants; // hint to name
