@@ -14,4 +14,12 @@ clone=$(mktemp -d) || exit 1
 trap 'rm -rf "$clone"' EXIT
 git clone -q "$root" "$clone/tdlc" || fail "cannot clone $root"
 # From another folder, and without the tools of this tree.
-cd / && env -u TDL_SOURCE -u TDL_BUILD -u CXX "$clone/tdlc/${commands[0]#./}" </dev/null || fail "${commands[0]} failed in a fresh clone"
+cd / && env -u TDL_SOURCE -u TDL_BUILD -u CXX "$clone/tdlc/${commands[0]#./}" </dev/null >"$clone/output" 2>&1
+status=$?
+cat "$clone/output"
+[ $status = 0 ] || fail "${commands[0]} failed in a fresh clone"
+# What README.md shows of its output, but for times and the last digits of errors.
+unmeasured() { sed -E 's/largest error [-+.e0-9]+/largest error E/; s/[.0-9]+ ms/T ms/'; }
+while IFS= read -r line; do
+    unmeasured <"$clone/output" | grep -xF -- "$line" >/dev/null || fail "README.md shows what the quickstart does not print: $line"
+done < <(grep '^rank 0 of' "$root/README.md" | unmeasured)
