@@ -113,7 +113,7 @@ private:
         slot = ir::parse(c.sources, file, c.diags);
         if (!slot) return false;
         if (slot->stage != stageOf(step)) {
-            c.diags.report(Loc{file, 1, 1, 1}, Diag::WrongStageText, c.sources[file].name, ir::stageName(slot->stage), stepName(step));
+            c.diags.report(Loc{file, 1, 1, 1}, Diag::WrongStageText, c.sources[file].name, ir::stageName(slot->stage), ir::stageName(stageOf(step)));
             return false;
         }
         return settle(step, slot);

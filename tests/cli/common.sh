@@ -45,6 +45,7 @@ err_has() { grep -qF -- "$1" "$err" || fail "standard error lacks: $1" "$(head -
 out_has() { grep -qF -- "$1" "$out" || fail "standard output lacks: $1" "$(head -c 600 "$out")"; }
 usage() { err "tdlc: error: $1" "tdlc --help lists the options"; }
 files() { same "$(find . -mindepth 1 -printf '%P\n' | sort | paste -sd' ')" "$(printf '%s\n' "$@" | sort | paste -sd' ')"; }
+lacks() { ! grep -qF -- "$2" "$1" || fail "$(basename "$1") has: $2"; }     # lacks FILE TEXT
 check() { last="$*"; "$@" || fail "does not hold"; }
 
 finish() {

@@ -38,7 +38,7 @@ mv a.tdl "$name"
 run 0 tdlc -MD -MF x.d -o x.o "$name"; rule x.d 'x.o: a\ b$$c\#d\:e.tdl'
 if command -v gcc >/dev/null; then
     : >"a b\$c#d.c"
-    gcc -c -MD -MF gcc.d -o x2.o "a b\$c#d.c"
+    gcc -ffreestanding -c -MD -MF gcc.d -o x2.o "a b\$c#d.c"
     cp "$name" "a b\$c#d.tdl"
     tdlc -MD -MF tdlc.d -o x2.o "a b\$c#d.tdl"
     check test "$(sed 's/\.c$//' gcc.d)" = "$(sed 's/\.tdl$//' tdlc.d)"
@@ -58,6 +58,7 @@ rule tdl
   deps = gcc
 build x.o: tdl
 NINJA
+    touch -d 2001-01-01 "$name"
     run 0 ninja
     run 0 ninja; out_has 'no work to do'
     sleep 0.01; touch "$name"

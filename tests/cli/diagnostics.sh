@@ -23,7 +23,7 @@ run 1 tdlc --color=always bad.tdl
 err_has "bad.tdl:2:39: $escape[1;31merror:$escape[0m there is no"
 for when in auto never; do
     run 1 tdlc --color=$when bad.tdl # standard error is a file here
-    check bash -c '! grep -q $'"'\\\\e'"' "$0"' "$err"
+    lacks "$err" "$escape"
 done
 
 shown() { grep -c ': error: ' "$err"; }

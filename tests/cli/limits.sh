@@ -60,7 +60,7 @@ check cmp "$work/crlf" "$work/lf"
 printf 'kernel k<N>(X: in f32[N],\r\n Y: out f32[N]) { stage s for i in N by 64 { Y[i] = y } }' >crlf.tdl
 run 1 tdlc crlf.tdl
 err_has 'crlf.tdl:2:51: error: there is no `y` here [TDL0200]'
-check bash -c '! grep -q $'"'\\\\r'"' "$0"' "$err"
+lacks "$err" $'\r'
 rm crlf.tdl
 
 # Not text.

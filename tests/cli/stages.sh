@@ -13,13 +13,12 @@ err 'tdlc: error: `--emit=tile` asks for a stage before that of `x.plan` [TDL000
 run 1 tdlc --emit=ast x.kern
 err 'tdlc: error: `--emit=ast` asks for a stage before that of `x.kern` [TDL0009]'
 # A text under the name of another stage.
-declare -A name=([tile]=tile [plan]=plan [kern]=kernel)
 for is in tile plan kern; do
     for says in tile plan kern; do
         [ $is != $says ] || continue
         cp x.$is y.$says
         run 1 tdlc y.$says
-        err_has "y.$says:1:1: error: \`y.$says\` is a ${name[$is]} module, its name says ${name[$says]} [TDL0007]"
+        err_has "y.$says:1:1: error: \`y.$says\` is a $is module, its name says $says [TDL0007]"
         rm y.$says
     done
 done

@@ -23,7 +23,7 @@ err 'tdlrun: rank 1 was ended by signal 9 (Killed)'
 # The others get five seconds to report what they noticed; then they are ended, even if they do not want to.
 t=$(tag)
 start=$SECONDS
-run 1 tdlrun -n 3 bash -c '[ $TDL_RANK = 0 ] && exit 1; trap "" TERM; sleep '"$t"'; sleep '"$t"
+run 1 tdlrun -n 3 bash -c '[ $TDL_RANK = 0 ] && exit 1; trap "" TERM; exec sleep '"$t"
 check test $((SECONDS - start)) -ge 4
 check test $((SECONDS - start)) -le 12
 check gone "$t"
@@ -55,7 +55,7 @@ pid=$!
 for ((i = 0; i < 100; ++i)); do [ "$(pgrep -fc "^sleep $t")" = 3 ] && break; sleep 0.05; done
 check test "$(pgrep -fc "^sleep $t")" = 3
 kill -KILL $pid
-wait $pid 2>/dev/null
+{ wait $pid; } 2>/dev/null
 last="tdlrun, SIGKILL"
 check gone "$t"
 finish

@@ -38,7 +38,7 @@ edits() {
     made $each 0 "$@"
     run "$program"
     # Another header: main.cpp includes it, other.cpp does not.
-    sed 's/shift/more/' project/shift.tdl >more.tdl
+    sed -n 's/shift/more/; /^kernel/,$p' project/shift.tdl >more.tdl
     cat more.tdl >>project/shift.tdl && later project/shift.tdl
     made $each $each "$@"
     made 0 0 "$@"
