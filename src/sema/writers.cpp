@@ -145,8 +145,7 @@ private:
             if (rel == Relation::Disjoint || rel == Relation::Unknown) return;
             if (rel == Relation::Same) continue;
             const Value *root = w.shapes[d].kind == IndexShape::Axis ? w.shapes[d].root : nullptr;
-            const Value *readRoot = r.shapes[d].kind == IndexShape::Axis ? r.shapes[d].root : nullptr;
-            if ((root && headerOf(root)) || (readRoot && headerOf(readRoot))) others = true;
+            if (!sameInstance(w.shapes[d], r.shapes[d])) others = true;
             bool shared = root && std::find(r.loops.begin(), r.loops.end(), root) != r.loops.end();
             if (rel == Relation::Ahead && shared)
                 ahead = true;
@@ -162,6 +161,12 @@ private:
                 .note(w.op->loc, "written here")
                 .note(hint(r.op->loc), "use the value that was stored, or read it in a later stage");
         }
+    }
+
+    // Is what the indices have in common of one instance? Not if they follow a header loop differently.
+    static bool sameInstance(const IndexShape &a, const IndexShape &b) {
+        const Value *x = a.root ? headerOf(a.root) : nullptr, *y = b.root ? headerOf(b.root) : nullptr;
+        return x == y && (!x || (a.offset.isConst(0) && b.offset.isConst(0)));
     }
 
     // Does `a` run behind `b`, in the block that has both?
