@@ -8,9 +8,9 @@ TDL
 done >many.tdl
 
 # With its default disposition, which background jobs of a script do not have.
-start() { (exec env --default-signal=INT,TERM,HUP "$@") >"$out" 2>"$err" & pid=$!; }
+start() { (exec env --default-signal=INT,TERM,HUP "$@") <&0 >"$out" 2>"$err" & pid=$!; }
 for signal in INT TERM HUP; do
-    for milliseconds in 1 20 60 150 300 600; do
+    for milliseconds in 1 20 60 150 400; do
         start tdlc many.tdl
         sleep "$(printf '0.%03d' $milliseconds)"
         kill -$signal $pid 2>/dev/null
@@ -28,8 +28,8 @@ for signal in INT TERM HUP; do
 done
 
 mkfifo slow
+exec 3<>slow # read and write: so opening it waits for nobody
 start tdlc --emit=tile - <slow
-exec 3>slow
 sleep 0.2
 kill -SEGV $pid
 status=0
