@@ -4,6 +4,7 @@
 //
 // It then converts the values and sets the members of Options.
 #include "driver/options.h"
+#include "codegen/nvptx/nvptx.h"
 #include "driver/arguments.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -87,6 +88,16 @@ std::string normalise(const std::vector<std::string> &args, std::vector<std::str
     return {};
 }
 
+std::string checkArchs(const Options &o) {
+    std::vector<std::string> archs = archNames(o);
+    for (const std::string &a : archs)
+        if (!codegen::nvptx::parseArch(a)) return fmt::format("`--arch={}`: there is no architecture `{}`; sm_80, sm_90a and sm_100a are some", o.arch, a);
+    if (archs.empty()) return "`--arch` needs an architecture, sm_80 for example";
+    if ((o.emit == "ptx" || o.emit == "cubin") && archs.size() > 1 && o.arch != Options().arch)
+        return fmt::format("`--emit={}` writes one thing, but there are {} architectures", o.emit, archs.size());
+    return {};
+}
+
 std::string checkValues(const Options &o) {
     auto quote = [](const std::vector<std::string> &v) { return fmt::format("{}", fmt::join(v, ", ")); };
     const auto &kinds = emitKinds();
@@ -96,7 +107,9 @@ std::string checkValues(const Options &o) {
         return fmt::format("`--color={}` should be auto, always or never", o.color);
     if (!oneOf(o.cpu, {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "native"}))
         return fmt::format("there is no `--cpu={}`; the levels are x86-64, x86-64-v2, x86-64-v3, x86-64-v4 and native", o.cpu);
-    if (o.target != "host") return fmt::format("`--target={}` is not supported yet; the targets are: host", o.target);
+    if (!oneOf(o.target, {"host", "cuda", "host,cuda", "cuda,host"}))
+        return fmt::format("there is no `--target={}`; the targets are host, cuda and host,cuda", o.target);
+    if (std::string wrong = checkArchs(o); !wrong.empty()) return wrong;
     if (o.plan != "sequential") return fmt::format("there is no `--plan={}`; the plans are: sequential", o.plan);
     if (!o.stopAfter.empty() && !oneOf(o.stopAfter, {"ast", "tile", "plan", "kernel", "obj"}))
         return fmt::format("`--stop-after={}` should be ast, tile, plan, kernel or obj", o.stopAfter);
@@ -120,8 +133,19 @@ std::string checkValues(const Options &o) {
 
 } // namespace
 
+std::vector<std::string> archNames(const Options &o) {
+    std::vector<std::string> names;
+    for (size_t from = 0; from <= o.arch.size();) {
+        size_t to = std::min(o.arch.find(',', from), o.arch.size());
+        std::string name = o.arch.substr(from, to - from);
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        from = to + 1;
+    }
+    return names;
+}
+
 const std::vector<std::string> &emitKinds() {
-    static const std::vector<std::string> kinds{"ast", "tile", "plan", "kernel", "llvm", "asm", "obj", "header"};
+    static const std::vector<std::string> kinds{"ast", "tile", "plan", "kernel", "llvm", "asm", "ptx", "cubin", "obj", "header"};
     return kinds;
 }
 

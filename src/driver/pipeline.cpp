@@ -1,5 +1,6 @@
 // The table of contents of the compiler: parse, check, plan, lower, generate. Between the calls: what holds there.
 #include "driver/pipeline.h"
+#include "codegen/nvptx/nvptx.h"
 #include "driver/files.h"
 #include "driver/version.h"
 #include "ir/names.h"
@@ -20,7 +21,7 @@
 namespace tdl {
 namespace {
 
-constexpr std::string_view kStepNames[] = {"ast", "tile", "plan", "kernel", "header", "llvm", "asm", "obj"};
+constexpr std::string_view kStepNames[] = {"ast", "tile", "plan", "kernel", "header", "llvm", "asm", "ptx", "cubin", "obj"};
 
 codegen::HostOptions hostOptions(const Options &o) {
     codegen::HostOptions h;
@@ -33,6 +34,15 @@ codegen::HostOptions hostOptions(const Options &o) {
             : o.cpu == "native"    ? codegen::CpuLevel::Native
                                    : codegen::CpuLevel::V3;
     return h;
+}
+
+codegen::nvptx::DeviceOptions deviceOptions(const Options &o) {
+    codegen::nvptx::DeviceOptions d;
+    for (const std::string &a : archNames(o)) d.archs.push_back(*codegen::nvptx::parseArch(a));
+    d.optimise = o.optLevel;
+    d.debugInfo = o.debugInfo;
+    d.ptxas = o.ptxas;
+    return d;
 }
 
 class Pipeline {
@@ -148,10 +158,20 @@ private:
         codegen::HostOptions host = hostOptions(options);
         if (wantsDump(options.dumpAfter, Step::Llvm) || wantsDump(options.dumpBefore, Step::Object))
             if (auto text = emitLLVM(*c.kernel, host, c.diags)) c.log += heading("llvm") + *text;
+        codegen::nvptx::DeviceOptions forDevice = deviceOptions(options);
+        std::optional<codegen::DeviceCode> device;
+        if (last == Step::Object && options.target != "host") {
+            // One entry per plan and architecture, from the same kernel IR.
+            if (!timed("device", [&] { return bool(device = codegen::nvptx::compileDevice(*c.kernel, forDevice, c.diags)); })) return false;
+            if (options.timePasses || options.verbose) c.log += device->log;
+        }
+        host.withoutCode = options.target == "cuda";
         auto made = timed("generate", [&] {
             return last == Step::Llvm  ? emitLLVM(*c.kernel, host, c.diags)
                    : last == Step::Asm ? emitAssembly(*c.kernel, host, c.diags)
-                                       : emitObject(*c.kernel, host, c.diags);
+                   : last == Step::Ptx ? emitPtxText(*c.kernel, forDevice.archs.back(), forDevice, c.diags)
+                   : last == Step::Cubin ? emitCubin(*c.kernel, forDevice.archs.back(), forDevice, c.diags)
+                                       : emitObject(*c.kernel, host, c.diags, device ? &*device : nullptr);
         });
         if (!made) return false;
         c.text = std::move(*made);
@@ -203,7 +223,8 @@ bool compile(Compilation &c, const Options &options, const std::string &path, st
 std::string versionText() { return fmt::format("{} (LLVM {})", TDL_VERSION, llvmVersion()); }
 
 std::string targetsText() {
-    return "host    x86-64 at level x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, or aarch64 (--host-triple)\n";
+    return "host    x86-64 at level x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, or aarch64 (--host-triple)\n"
+           "cuda    sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100, sm_100a, sm_120 and others of the GPUs since (--arch)\n";
 }
 
 } // namespace tdl

@@ -11,7 +11,7 @@
 namespace tdl {
 
 /// Where a compilation can start and end, in order. (`Header` ends beside `Kernel`: it needs no code generation.)
-enum class Step : uint8_t { Ast, Tile, Plan, Kernel, Header, Llvm, Asm, Object };
+enum class Step : uint8_t { Ast, Tile, Plan, Kernel, Header, Llvm, Asm, Ptx, Cubin, Object };
 std::string_view stepName(Step);
 std::optional<Step> findStep(std::string_view emitKind); // ast .. obj, as --emit names them
 
@@ -21,7 +21,7 @@ struct Compilation {
     Diagnostics diags{sources};
     std::optional<ast::Module> syntax;
     std::unique_ptr<ir::Module> tile, plan, kernel;
-    std::string header, text;               // text: what the last step made (object bytes for Object)
+    std::string header, text;               // text: what the last step made (object bytes for Object, machine code for Cubin)
     std::string log;                        // of --dump-*, --time-passes
 };
 

@@ -61,7 +61,7 @@ Constant *argumentTable(Tables &t, const ArgumentLayout &layout) {
     return t.array(rows);
 }
 
-Constant *planRow(Tables &t, const ir::Op &kern, const codegen::PlanCode &code) {
+Constant *planRow(Tables &t, const ir::Op &kern, const codegen::PlanCode &code, const DeviceEntry *device) {
     std::vector<Constant *> buffers, flags, joins, tasks, sites;
     for (auto &op : kern.body().ops) switch (op->kind) {
         case OpKind::Buffer:
@@ -80,7 +80,8 @@ Constant *planRow(Tables &t, const ir::Op &kern, const codegen::PlanCode &code) 
     for (const codegen::WaitSite &s : code.sites) sites.push_back(t.record({t.i32(s.task), t.i32(s.loc.line), t.i32(s.loc.col), t.i32(0)}));
     auto count = [&](auto &v) { return t.i32(static_cast<int>(v.size())); };
     return t.record({t.text(kern.name("plan")), count(buffers), count(flags), count(joins), count(tasks), count(sites), t.i32(0),
-                     t.array(buffers), t.array(flags), t.array(joins), t.array(tasks), t.array(sites), code.layout, code.run, t.array({}), t.array({})});
+                     t.array(buffers), t.array(flags), t.array(joins), t.array(tasks), t.array(sites), code.layout, code.run ? code.run : t.array({}),
+                     device ? t.text(device->name) : t.array({}), device ? device->workspace : t.array({})});
 }
 
 // NAME(ctx, args, stream) and NAME_prepare(ctx, args) only pass the descriptor on.
@@ -108,11 +109,12 @@ void addDescriptor(Module &module, const KernelCode &k, const codegen::Target &t
     std::vector<Constant *> conditions, plans;
     for (auto &op : first.body().ops)
         if (op->kind == OpKind::Require) conditions.push_back(t.record({t.text(op->str("text")), t.i32(op->loc.line), t.i32(0)}));
-    for (size_t i = 0; i < k.plans.size(); ++i) plans.push_back(planRow(t, *k.plans[i], k.code[i]));
+    for (size_t i = 0; i < k.plans.size(); ++i) plans.push_back(planRow(t, *k.plans[i], k.code[i], k.entries.empty() ? nullptr : &k.entries[i]));
     Constant *row = t.record({t.i32(codegen::kAbiVersion), t.i32(k.cpuLevel), t.i64(k.identity), t.text(k.name), t.text(k.source),
                               t.i32(first.loc.line), t.i32(args.bytes), t.i32(static_cast<int>(args.args.size())),
                               t.i32(static_cast<int>(conditions.size())), t.i32(static_cast<int>(plans.size())), t.i32(0),
-                              argumentTable(t, args), t.array(conditions), t.array(plans), k.shape, t.i32(0), t.i32(0), t.array({})});
+                              argumentTable(t, args), t.array(conditions), t.array(plans), k.shape, t.i32(k.imageCount), t.i32(0),
+                              k.images ? k.images : t.array({})});
     auto *descriptor = new GlobalVariable(module, row->getType(), true, GlobalValue::ExternalLinkage, row, k.name + "_descriptor");
     addEntry(module, k.name, "tdl_launch", descriptor, true, target);
     addEntry(module, k.name + "_prepare", "tdl_prepare", descriptor, false, target);

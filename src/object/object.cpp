@@ -3,6 +3,7 @@
 #include "codegen/host/debug_info.h"
 #include "ir/text.h"
 #include "object/descriptor.h"
+#include "object/device.h"
 #include <algorithm>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
@@ -50,7 +51,21 @@ struct Compiled {
     std::optional<codegen::Target> target;
 };
 
-bool compile(Compiled &c, const ir::Module &kern, const codegen::HostOptions &options, Diagnostics &diags) {
+/// The entries of a kernel's plans; a plan without one has not been compiled for a device.
+bool addDevice(Compiled &c, KernelCode &k, const codegen::DeviceCode &device, llvm::Constant *images, Diagnostics &diags) {
+    for (const ir::Op *plan : k.plans) {
+        auto same = std::find_if(device.plans.begin(), device.plans.end(),
+                                 [&](auto &p) { return p.kernel == k.name && p.plan == plan->name("plan"); });
+        if (same == device.plans.end()) return false;
+        k.entries.push_back({same->entry, addDeviceWorkspace(*c.module, *plan, same->workspace, *c.target, diags)});
+    }
+    k.images = images;
+    k.imageCount = static_cast<int>(device.images.size());
+    return true;
+}
+
+bool compile(Compiled &c, const ir::Module &kern, const codegen::HostOptions &options, Diagnostics &diags,
+             const codegen::DeviceCode *device = nullptr) {
     c.target = codegen::makeTarget(options, diags);
     auto kernels = collect(kern, diags);
     if (!c.target || !kernels) return false;
@@ -60,6 +75,7 @@ bool compile(Compiled &c, const ir::Module &kern, const codegen::HostOptions &op
     codegen::prepareModule(*c.module, *c.target);
     codegen::DebugInfo debug(*c.module, kern, *c.target);
     bool ok = true;
+    llvm::Constant *images = device && !device->images.empty() ? addImages(*c.module, device->images) : nullptr;
     for (KernelCode &k : *kernels) {
         for (const ir::Op *plan : k.plans) {
             auto code = codegen::addPlan(*c.module, *plan, *c.target, debug, diags);
@@ -70,6 +86,7 @@ bool compile(Compiled &c, const ir::Module &kern, const codegen::HostOptions &op
         k.shape = codegen::addShape(*c.module, *k.plans.front(), *c.target, diags);
         k.identity = identityOf(k.plans);
         k.cpuLevel = c.target->level;
+        if (device && !addDevice(c, k, *device, images, diags)) return false;
         addDescriptor(*c.module, k, *c.target);
     }
     if (!ok || diags.hasErrors()) return false;
@@ -97,9 +114,10 @@ uint64_t identityOf(const std::vector<const ir::Op *> &plans) {
     return hash;
 }
 
-std::optional<std::string> emitObject(const ir::Module &kern, const codegen::HostOptions &o, Diagnostics &diags) {
+std::optional<std::string> emitObject(const ir::Module &kern, const codegen::HostOptions &o, Diagnostics &diags,
+                                      const codegen::DeviceCode *device) {
     Compiled c;
-    if (!compile(c, kern, o, diags)) return std::nullopt;
+    if (!compile(c, kern, o, diags, device)) return std::nullopt;
     return codegen::emitFile(*c.module, *c.target, codegen::FileKind::Object, diags);
 }
 

@@ -3,6 +3,7 @@
 //
 //     auto bytes = emitObject(kernModule, {}, diags);       // ELF; undefined symbols are the runtime's tdl_* only
 #pragma once
+#include "codegen/common/device_code.h"
 #include "codegen/host/host.h"
 #include "diagnostics/diagnostics.h"
 #include "ir/op.h"
@@ -12,7 +13,9 @@
 namespace tdl {
 
 /// Several `kern`s of one name are the plans of one kernel, the first the default. Nothing, and reports, on errors.
-std::optional<std::string> emitObject(const ir::Module &kern, const codegen::HostOptions &, Diagnostics &);
+/// `device`: code for devices, which becomes part of the object.
+std::optional<std::string> emitObject(const ir::Module &kern, const codegen::HostOptions &, Diagnostics &,
+                                      const codegen::DeviceCode *device = nullptr);
 /// The same code as LLVM IR (after optimisation) and as assembly text.
 std::optional<std::string> emitLLVM(const ir::Module &kern, const codegen::HostOptions &, Diagnostics &);
 std::optional<std::string> emitAssembly(const ir::Module &kern, const codegen::HostOptions &, Diagnostics &);

@@ -14,6 +14,7 @@ struct HostOptions {
     CpuLevel cpu = CpuLevel::V3;       // x86-64 only
     int optimise = 2;                  // 0..3
     bool debugInfo = false;            // line tables of the .tdl source
+    bool withoutCode = false;          // descriptors only: what runs is code for devices
 };
 
 } // namespace tdl::codegen

@@ -48,6 +48,14 @@ void numberDeclarations(PlanContext &plan) {
         }
 }
 
+// Where programs wait, in order of their text.
+void collectSites(const ir::Block &b, int program, std::vector<WaitSite> &sites) {
+    for (auto &op : b.ops) {
+        if (op->kind == OpKind::Acquire || op->kind == OpKind::AcquireJoin) sites.push_back({program, op->loc});
+        for (auto &inside : op->blocks) collectSites(*inside, program, sites);
+    }
+}
+
 } // namespace
 
 std::optional<PlanCode> addPlan(Module &module, const ir::Op &kern, const Target &target, DebugInfo &debug, Diagnostics &diags) {
@@ -64,10 +72,14 @@ std::optional<PlanCode> addPlan(Module &module, const ir::Op &kern, const Target
         plan.storage.push_back(std::move(*s));
     }
     std::vector<Function *> programs;
-    for (size_t i = 0; i < plan.programs.size(); ++i) programs.push_back(emitProgram(plan, i));
     PlanCode code;
+    if (target.withoutCode) {
+        for (size_t i = 0; i < plan.programs.size(); ++i) collectSites(plan.programs[i]->body(), static_cast<int>(i), plan.sites);
+    } else {
+        for (size_t i = 0; i < plan.programs.size(); ++i) programs.push_back(emitProgram(plan, i));
+        code.run = emitRun(plan, programs);
+    }
     code.layout = emitLayout(plan);
-    code.run = emitRun(plan, programs);
     code.sites = std::move(plan.sites);
     if (diags.errorCount() > errors) return std::nullopt;
     return code;

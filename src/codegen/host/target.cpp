@@ -58,6 +58,7 @@ std::optional<Target> makeTarget(const HostOptions &o, Diagnostics &diags) {
     }
     t.optimise = o.optimise;
     t.debugInfo = o.debugInfo;
+    t.withoutCode = o.withoutCode;
     if (x86) {
         t.level = o.cpu == CpuLevel::Native ? nativeLevel() : static_cast<int>(o.cpu);
         t.cpu = t.level == 1 ? "x86-64" : "x86-64-v" + std::to_string(t.level);

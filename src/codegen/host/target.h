@@ -22,7 +22,7 @@ struct Target {
     int vectorBytes = 16;       // of one register
     int vectorRegisters = 16;
     int optimise = 2;
-    bool debugInfo = false;
+    bool debugInfo = false, withoutCode = false;
 
     Target();
     ~Target();

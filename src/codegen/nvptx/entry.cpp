@@ -5,6 +5,7 @@
 //     done: if (++finished == blocks) { joins = ticket = finished = 0; done words of all ranks = epoch; epoch++ }
 #include "codegen/nvptx/program.h"
 #include "codegen/nvptx/words.h"
+#include <algorithm>
 #include <llvm/IR/CallingConv.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
@@ -46,14 +47,16 @@ ProgramEmitter::ProgramEmitter(PlanContext &p) : plan(p), context(p.module.getCo
 
 Function *emitEntry(PlanContext &plan) { return ProgramEmitter(plan).run(); }
 
-// Version 19 knows kernels by metadata, 22 by attributes.
-static void markKernel(Function &f) {
+// Version 19 knows kernels by metadata, 22 by attributes. How many blocks a multiprocessor should hold at least decides how
+// many registers a thread may have; without it ptxas spills to fit in more.
+static void markKernel(Function &f, int blocks) {
     f.setCallingConv(CallingConv::PTX_Kernel);
     f.addFnAttr(Attribute::NoUnwind);
     f.addFnAttr(Attribute::Convergent);
     f.addFnAttr("no-builtins");
 #if LLVM_VERSION_MAJOR >= 22
     f.addFnAttr("nvvm.maxntid", std::to_string(kThreads));
+    f.addFnAttr("nvvm.minctasm", std::to_string(blocks));
     f.addParamAttr(0, Attribute::get(f.getContext(), "nvvm.grid_constant"));
 #else
     LLVMContext &c = f.getContext();
@@ -64,6 +67,7 @@ static void markKernel(Function &f) {
     };
     add("kernel", number(1));
     add("maxntidx", number(kThreads));
+    add("minctasm", number(static_cast<unsigned>(blocks)));
     add("grid_constant", MDNode::get(c, {number(1)}));
 #endif
 }
@@ -74,7 +78,8 @@ Function *ProgramEmitter::run() {
     auto *block_ = ArrayType::get(b.getInt64Ty(), static_cast<uint64_t>(plan.words));
     function->addParamAttr(0, Attribute::getWithByValType(context, block_));
     function->addParamAttr(0, Attribute::getWithAlignment(context, Align(8)));
-    markKernel(*function);
+    bool sums = std::any_of(plan.placements.begin(), plan.placements.end(), [](auto &p) { return !p.products.empty(); });
+    markKernel(*function, sums ? 1 : 2);
     auto *bytes = ArrayType::get(b.getInt8Ty(), static_cast<uint64_t>(plan.sharedBytes()));
     sharedMemory = new GlobalVariable(plan.module, bytes, false, GlobalValue::InternalLinkage, PoisonValue::get(bytes),
                                       plan.kern.symbol + "_" + plan.kern.name("plan") + "_shared", nullptr, GlobalValue::NotThreadLocal, 3);

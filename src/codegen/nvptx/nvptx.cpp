@@ -2,7 +2,9 @@
 #include "codegen/common/element.h"
 #include "codegen/common/llvm.h"
 #include "codegen/nvptx/plan.h"
+#include "codegen/nvptx/ptxas.h"
 #include "codegen/nvptx/target.h"
+#include <algorithm>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -76,6 +78,53 @@ std::optional<std::string> emitPtxText(const ir::Module &kern, const Arch &arch,
     auto built = build(kern, arch, options, diags);
     if (!built) return std::nullopt;
     return std::move(built->ptx);
+}
+
+std::optional<std::string> emitCubin(const ir::Module &kern, const Arch &arch, const DeviceOptions &options, Diagnostics &diags) {
+    std::string program = findPtxas(options.ptxas), log;
+    if (program.empty()) {
+        diags.report({}, Diag::NoPtxas, options.ptxas.empty() ? "it was not found" : "`" + options.ptxas + "` is no program");
+        return std::nullopt;
+    }
+    auto built = build(kern, arch, options, diags);
+    if (!built) return std::nullopt;
+    std::vector<PtxasJob> jobs{{arch, &built->ptx, {}}};
+    if (!runPtxas(program, jobs, options, kern, log, diags)) return std::nullopt;
+    return std::move(jobs[0].cubin);
+}
+
+// Code for sm_90a runs on sm_90 only, so that later GPUs get the PTX of the oldest architecture, without the a.
+std::optional<DeviceCode> compileDevice(const ir::Module &kern, const DeviceOptions &options, Diagnostics &diags) {
+    std::vector<Arch> archs = options.archs;
+    Arch portable{archs.front().number, false};
+    for (const Arch &a : archs) portable.number = std::min(portable.number, a.number);
+    std::string program = findPtxas(options.ptxas);
+    if (program.empty() && !options.ptxas.empty()) {
+        diags.report({}, Diag::NoPtxas, "`" + options.ptxas + "` is no program");
+        return std::nullopt;
+    }
+    bool known = std::find(archs.begin(), archs.end(), portable) != archs.end();
+    if (!known) archs.push_back(portable);
+    DeviceCode code;
+    std::vector<Built> built;
+    for (const Arch &a : archs) {
+        auto one = build(kern, a, options, diags);
+        if (!one) return std::nullopt;
+        built.push_back(std::move(*one));
+    }
+    code.plans = built.front().plans;
+    if (program.empty()) {
+        diags.report({}, Diag::PtxOnly);
+        for (size_t i = 0; i < archs.size(); ++i) code.images.push_back({false, archs[i], std::move(built[i].ptx)});
+        return code;
+    }
+    std::vector<PtxasJob> jobs;
+    for (size_t i = 0; i < options.archs.size(); ++i) jobs.push_back({archs[i], &built[i].ptx, {}});
+    if (!runPtxas(program, jobs, options, kern, code.log, diags)) return std::nullopt;
+    for (PtxasJob &j : jobs) code.images.push_back({true, j.arch, std::move(j.cubin)});
+    for (size_t i = 0; i < archs.size(); ++i)
+        if (archs[i] == portable) code.images.push_back({false, portable, std::move(built[i].ptx)});
+    return code;
 }
 
 } // namespace tdl::codegen::nvptx

@@ -3,6 +3,7 @@
 //
 //     auto code = compileDevice(kernModule, {.archs = {{80, false}, {90, true}}}, diags);    // PTX and, with ptxas, cubins
 #pragma once
+#include "codegen/common/device_code.h"
 #include "diagnostics/diagnostics.h"
 #include "ir/op.h"
 #include <optional>
@@ -11,14 +12,9 @@
 
 namespace tdl::codegen::nvptx {
 
-/// An architecture: sm_90a is {90, true}, code that runs on sm_90 only.
-struct Arch {
-    int number = 80;
-    bool specific = false;
-    std::string str() const; // "sm_90a"
-    friend bool operator==(const Arch &, const Arch &) = default;
-};
-/// sm_80 and later, as far as LLVM knows them.
+using codegen::Arch, codegen::DeviceCode, codegen::DeviceImage, codegen::DevicePlan;
+
+/// "sm_80", "sm_90a": sm_80 and later, as far as LLVM knows them.
 std::optional<Arch> parseArch(std::string_view);
 
 struct DeviceOptions {
@@ -26,21 +22,6 @@ struct DeviceOptions {
     int optimise = 2;
     bool debugInfo = false;
     std::string ptxas; // a path; empty: looked for
-};
-
-struct DeviceImage {
-    bool cubin = false; // else PTX
-    Arch arch;
-    std::string bytes;
-};
-struct DevicePlan {
-    std::string kernel, plan, entry;
-    ir::Expr workspace;  // bytes of a block, over sizes, ranks, rank
-};
-struct DeviceCode {
-    std::vector<DeviceImage> images; // the same entries in each
-    std::vector<DevicePlan> plans;
-    std::string log;                 // per entry and architecture: registers, shared memory, spills
 };
 
 /// Of every plan, for every architecture: machine code, and PTX once for later ones; without ptxas only PTX, with a remark.

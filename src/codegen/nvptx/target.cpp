@@ -46,8 +46,6 @@ bool isKnown(const Arch &arch) {
 
 } // namespace
 
-std::string Arch::str() const { return "sm_" + std::to_string(number) + (specific ? "a" : ""); }
-
 std::optional<Arch> parseArch(std::string_view text) {
     if (!text.starts_with("sm_")) return std::nullopt;
     text.remove_prefix(3);
