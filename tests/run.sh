@@ -12,7 +12,7 @@ ctest --test-dir "$root/build/release" --output-on-failure --no-tests=error -j"$
 status=$?
 [ -f "$report" ] || { echo "ctest wrote no report (exit status $status)"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 
-attribute() { grep -o " $1=\"[0-9]*\"" "$report" | head -1 | tr -dc 0-9; }
+attribute() { grep -oE "[[:space:]]$1=\"[0-9]*\"" "$report" | head -1 | tr -dc 0-9; }
 # What a test did not try (an absent tool, a machine without a feature) is never silent.
 skipped=$(sed -n 's/.*<testcase name="\([^"]*\)".* status="notrun".*/  skipped: \1/p' "$report")
 [ -z "$skipped" ] || printf '%s\n' "$skipped"
