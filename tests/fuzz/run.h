@@ -19,9 +19,9 @@ struct Outcome {
 };
 
 struct RunOptions {
-    Plant plant;            // a bug to plant in the compiler
-    bool texts = true;      // also print, parse and re-enter every representation
-    int seconds = 20;       // then it is a hang
+    Plant plant = Plant::None; // a bug to plant in the compiler
+    bool texts = true;         // also print, parse and re-enter every representation
+    int seconds = 30;          // then it is a hang
 };
 
 /// In a process of its own, which may crash or hang.
