@@ -20,7 +20,8 @@ void putScalar(std::vector<char> &bytes, const tdl_arg &arg, const interp::Scala
 
 } // namespace
 
-Arguments::Arguments(const tdl_kernel &kernel, const interp::Launch &launch, int r) : bytes(static_cast<size_t>(kernel.args_bytes)), rank(r) {
+Arguments::Arguments(const tdl_kernel &kernel, const interp::Launch &launch, int r, Gpu *g)
+    : bytes(static_cast<size_t>(kernel.args_bytes)), rank(r), gpu(g) {
     for (int i = 0; i < kernel.n_args; ++i) {
         const tdl_arg &arg = kernel.args[i];
         switch (static_cast<tdl_arg_kind>(arg.kind)) {
@@ -35,7 +36,7 @@ Arguments::Arguments(const tdl_kernel &kernel, const interp::Launch &launch, int
             s->memory.assign(s->size + 2 * kGuard, static_cast<char>(0xFF)); // NaN in every float type
             if (arg.mode != TDL_OUT) interp::write(s->part, s->begin());
             s->original = s->memory;
-            char *address = s->begin();
+            uint64_t address = gpu ? onGpu(*s) : reinterpret_cast<uintptr_t>(s->begin());
             put(bytes, arg.offset, &address, sizeof address);
             tensors.push_back(std::move(s));
         }
@@ -43,14 +44,32 @@ Arguments::Arguments(const tdl_kernel &kernel, const interp::Launch &launch, int
     }
 }
 
+Arguments::~Arguments() {
+    for (auto &s : tensors)
+        if (s->device) gpu->release(s->device);
+}
+
+uint64_t Arguments::onGpu(Storage &s) {
+    if (wrong.empty()) wrong = gpu->allocate(s.memory.size(), s.device);
+    if (wrong.empty()) wrong = gpu->copyTo(s.device, s.memory.data(), s.memory.size());
+    return s.device + kGuard;
+}
+
+std::string Arguments::fetch() {
+    std::string said;
+    for (auto &s : tensors)
+        if (s->device && said.empty()) said = gpu->copyFrom(s->memory.data(), s->device, s->memory.size());
+    return said;
+}
+
 std::string Arguments::compare(const interp::Tensor &reference, interp::Tolerance tolerance) const {
     for (const auto &s : tensors) {
         if (s->arg->name != reference.name) continue;
         interp::Part part = s->part;
         part.tensor = &reference;
-        std::string wrong;
+        std::string said;
         interp::Comparison c = interp::compare(part, s->begin(), s->arg->mode == TDL_IN ? interp::Tolerance{} : tolerance);
-        if (!c.ok()) wrong += c.text(reference) + "\n";
+        if (!c.ok()) said += c.text(reference) + "\n";
         // Everything that holds no element of the tensor must be as it was.
         std::vector<char> now = s->memory;
         size_t bytesPer = static_cast<size_t>(elemBytes(reference.elem));
@@ -60,11 +79,11 @@ std::string Arguments::compare(const interp::Tensor &reference, interp::Toleranc
                 std::memcpy(now.data() + at, s->original.data() + at, bytesPer);
             }
         });
-        for (size_t i = 0; i < now.size() && wrong.empty(); ++i)
+        for (size_t i = 0; i < now.size() && said.empty(); ++i)
             if (now[i] != s->original[i])
-                wrong += fmt::format("{}: byte {} {} its storage was written\n", reference.name,
+                said += fmt::format("{}: byte {} {} its storage was written\n", reference.name,
                                      i < kGuard ? kGuard - i : i - kGuard, i < kGuard ? "before" : i >= kGuard + s->size ? "from the start of, behind" : "of the unused part of");
-        return wrong;
+        return said;
     }
     return fmt::format("{}: the object does not know it\n", reference.name);
 }

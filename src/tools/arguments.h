@@ -3,6 +3,7 @@
 #pragma once
 #include "interp/compare.h"
 #include "tdl/abi.h"
+#include "tools/gpu.h"
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,8 +12,14 @@ namespace tdl {
 
 class Arguments {
 public:
-    Arguments(const tdl_kernel &, const interp::Launch &, int rank);
+    /// With `gpu`, the tensors are in its memory, guard zones and all.
+    Arguments(const tdl_kernel &, const interp::Launch &, int rank, Gpu *gpu = nullptr);
+    ~Arguments();
+    Arguments(const Arguments &) = delete;
     const void *data() const { return bytes.data(); }
+    const std::string &error() const { return wrong; }
+    /// After launches: gets the tensors from the GPU. Returns an empty text, or what went wrong.
+    std::string fetch();
     /// What is wrong with this rank's part of `reference` (found by its name), or an empty text: values, guard zones, elements
     /// that exist in storage but not in the tensor.
     std::string compare(const interp::Tensor &reference, interp::Tolerance) const;
@@ -23,6 +30,7 @@ private:
         interp::Part part;
         size_t size; // bytes
         std::vector<char> memory, original; // guard, storage, guard
+        uint64_t device = 0;                // the same on a GPU; 0: not there
         char *begin() { return memory.data() + kGuard; }
         const char *begin() const { return memory.data() + kGuard; }
     };
@@ -31,6 +39,10 @@ private:
     std::vector<char> bytes;
     std::vector<std::unique_ptr<Storage>> tensors;
     int rank;
+    Gpu *gpu;
+    std::string wrong;
+
+    uint64_t onGpu(Storage &);
 };
 
 } // namespace tdl

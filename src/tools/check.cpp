@@ -149,6 +149,8 @@ private:
 
     int rankMain(int rank) {
         tdl_ctx *ctx = nullptr;
+        if (run.device != "host")
+            if (std::string wrong = gpu.open(run.device, rank); !wrong.empty()) return noGpu(rank, wrong);
         if (tdl_status s = tdl_init(&ctx, nullptr)) return failed(rank, "tdl_init", s, nullptr);
         int status = 0;
         for (const Case &c : cases) // scratch for the largest shape, once: launches reserve nothing
@@ -162,8 +164,10 @@ private:
     }
 
     bool aborted = false;
+    Gpu gpu;
     int oneCase(tdl_ctx *ctx, int rank, const Case &c) {
-        Arguments args(*descriptor, c.before, rank);
+        Arguments args(*descriptor, c.before, rank, run.device == "host" ? nullptr : &gpu);
+        if (!args.error().empty()) return noGpu(rank, args.error());
         tdl_status s = tdl_launch(ctx, descriptor, args.data(), nullptr);
         if (!s) s = tdl_synchronize(ctx, nullptr);
         if (s) {
@@ -172,7 +176,8 @@ private:
         }
         if (run.time) measure(ctx, rank, c, args);
         if (!run.check || run.time) return 0;
-        std::string wrong;
+        std::string wrong = args.fetch();
+        if (!wrong.empty()) return noGpu(rank, wrong);
         for (const interp::Tensor &t : c.after.tensors) wrong += args.compare(t, interp::toleranceFor(*kernel, t, c.mode));
         if (wrong.empty()) return 0;
         std::fprintf(stderr, "%s %s, rank %d of %d:\n%s", kernel->symbol.c_str(), c.title.c_str(), rank, run.launch.ranks, wrong.c_str());
@@ -191,6 +196,10 @@ private:
             std::printf("%s %s: median %.3f ms, least %.3f, most %.3f of %zu launches (rank 0)\n", kernel->symbol.c_str(), c.title.c_str(), ms[ms.size() / 2], ms[0], ms.back(), ms.size());
     }
 
+    int noGpu(int rank, const std::string &wrong) {
+        std::fprintf(stderr, "rank %d: device `%s`: %s\n", rank, run.device.c_str(), wrong.c_str());
+        return kExitEnvironment;
+    }
     static int failed(int rank, const char *what, tdl_status s, const tdl_ctx *ctx) {
         std::fprintf(stderr, "rank %d, %s: %s: %s\n", rank, what, tdl_status_string(s), tdl_last_error(ctx));
         return kExitFailed;

@@ -20,6 +20,7 @@ struct CheckRun {
     bool exact = true, real = true; // which data
     bool check = true;              // compare; else only run
     bool time = false;
+    std::string device = "host";    // or cuda, cuda:N
     uint64_t seed = 1;
     std::vector<Shape> shapes;
 };

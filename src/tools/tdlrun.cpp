@@ -1,5 +1,7 @@
 // tdlrun: starts a program on several ranks, or compiles and checks a kernel on them. man/tdlrun.1 is its reference.
+#include "codegen/nvptx/nvptx.h"
 #include "tools/check.h"
+#include "tools/gpu.h"
 #include "driver/version.h"
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -13,7 +15,7 @@ struct Command {
     std::string device = "host", plan, chaos, shapes, check, trace;
     bool time = false, viaText = false, help = false, version = false;
     uint64_t seed = 1;
-    std::string reference, cpu = "x86-64-v3";
+    std::string reference, cpu = "x86-64-v3", arch, ptxas;
     int optLevel = 2;
     std::vector<std::string> defines, includes, rest;
 };
@@ -29,7 +31,7 @@ on generated data and compares every rank's results with the reference interpret
   --threads=N              workers per rank (TDL_THREADS)
   --plan=NAME              run this plan (TDL_PLAN)
   --chaos=SEED             small random delays (TDL_CHAOS)
-  --device=host            where to run
+  --device=DEVICE          where to run: host (the default), cuda or cuda:N (TDL_DEVICE)
   --help, --version
 
 Of the second form:
@@ -39,6 +41,7 @@ Of the second form:
   --time                   measure instead of comparing
   --reference=FILE         the program (.tdl or .tile) of a .plan or .kern file
   -D NAME=VALUE -I DIR -O0..3 --cpu=LEVEL --via-text     as for tdlc
+  --arch=LIST --ptxas=FILE                               as for tdlc; default: that of the GPU
 
 Exit status: 0 success, 1 a check or a rank failed, 2 bad usage, 3 the environment failed, 124 time-out.
 )";
@@ -79,6 +82,8 @@ std::string parse(const std::vector<std::string> &args, bool prefix, Command &c)
     app.add_option("--check", c.check);
     app.add_option("--reference", c.reference);
     app.add_option("--cpu", c.cpu);
+    app.add_option("--arch", c.arch);
+    app.add_option("--ptxas", c.ptxas);
     app.add_option("-O", c.optLevel);
     app.add_option("-D", c.defines)->allow_extra_args(false);
     app.add_option("-I", c.includes)->allow_extra_args(false);
@@ -132,6 +137,18 @@ int runKernel(const Command &c, const LaunchOptions &launch) {
     run.compile.viaText = c.viaText;
     run.compile.optLevel = c.optLevel;
     run.compile.cpu = c.cpu;
+    run.device = c.device;
+    run.compile.ptxas = c.ptxas;
+    if (c.device != "host") {
+        run.compile.target = "cuda";
+        std::string said, arch = c.arch;
+        if (arch.empty())
+            if (int n = archOfGpu(c.device, said)) arch = fmt::format("sm_{}{}", n, n >= 90 ? "a" : "");
+        if (arch.empty()) return std::fprintf(stderr, "tdlrun: error: device `%s`: %s\n", c.device.c_str(), said.c_str()), kExitEnvironment;
+        run.compile.arch = arch;
+        for (const std::string &a : archNames(run.compile))
+            if (!codegen::nvptx::parseArch(a)) return usageError("`--arch=" + arch + "`: there is no architecture `" + a + "`");
+    }
     run.seed = c.seed;
     run.time = c.time;
     if (!c.check.empty() && c.check != "both" && c.check != "exact" && c.check != "real")
@@ -168,11 +185,13 @@ int run(int argc, char **argv) {
     if (c.rest.empty()) return usageError("no program");
     if (c.rest[0].starts_with("-")) return usageError("unknown option `" + c.rest[0] + "`");
     if (c.ranks < 1 || c.ranks > 256) return usageError("-n should say how many ranks, from 1 to 256");
-    if (c.device != "host") return usageError("`--device=" + c.device + "` is not supported yet; the devices are: host");
+    bool gpu = c.device == "cuda" || (c.device.starts_with("cuda:") && c.device.size() > 5 && c.device.find_first_not_of("0123456789", 5) == std::string::npos);
+    if (c.device != "host" && !gpu) return usageError("`--device=" + c.device + "` should be host, cuda or cuda:N");
 
     LaunchOptions launch;
     launch.ranks = c.ranks;
     launch.timeoutMs = c.timeoutMs;
+    if (gpu) launch.environment.emplace_back("TDL_DEVICE", c.device);
     if (c.threads > 0) launch.environment.emplace_back("TDL_THREADS", std::to_string(c.threads));
     if (!c.plan.empty()) launch.environment.emplace_back("TDL_PLAN", c.plan);
     if (!c.chaos.empty()) launch.environment.emplace_back("TDL_CHAOS", c.chaos);
