@@ -271,6 +271,7 @@ Value Generator::overWhole(Class cls, const set<string> &axes, int depth) {
     set<string> more = axes;
     more.insert(whole.name);
     scope.push_back(whole);
+    deepest = std::max(deepest, scope.size());
     Value v = load(cls, more, whole.name);
     if (depth > 0 && chance(50)) {
         Value other = expression(cls, more, depth - 1), both = unite(v, other);

@@ -4,6 +4,7 @@
 // taken whole and loops of the body: so every element is written by one instance. Then statements, then the stores.
 #include "generator.h"
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace tdl::fuzz {
@@ -276,7 +277,8 @@ void Generator::stage(bool last) {
 
 std::vector<Shape> Generator::shapes() {
     std::vector<Shape> all;
-    int64_t most = sizes.size() == 1 ? 40 : sizes.size() == 2 ? 20 : 11;
+    // The interpreter takes its time for each element of each turn.
+    auto most = static_cast<int64_t>(std::clamp(std::pow(8000.0, 1.0 / static_cast<double>(deepest)), 4.0, kLongest));
     int count = 2 + static_cast<int>(below(2));
     for (int n = 0; n < count; ++n) {
         Shape s;

@@ -78,6 +78,7 @@ private:
     bool alone = false;             // the team is one rank
     bool sameOnly = false;          // values must not differ between ranks
     int indent = 0, names = 0;
+    size_t deepest = 1;             // loops and whole extents within each other, in any stage
     std::string body;
 
     // ---- Chance (generate.cpp)

@@ -9,7 +9,7 @@ class Reducer {
 public:
     Reducer(const Program &p, const Outcome &o, const RunOptions &r, int seconds) : best{p, o}, options(r), end(Clock::now() + std::chrono::seconds(seconds)) {
         options.texts = o.kind == Kind::Text;
-        options.seconds = o.kind == Kind::Hang ? 8 : options.seconds;
+        options.seconds = o.kind == Kind::Hang ? 5 : options.seconds;
     }
 
     Reduced run() {

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <tdl.h>
@@ -270,6 +271,9 @@ Outcome runProgram(const Program &p, const RunOptions &o) {
     if (pid < 0) return {Kind::Object, "fork", std::strerror(errno)};
     if (pid == 0) {
         ::close(ends[0]);
+        auto most = static_cast<rlim_t>(o.seconds);
+        rlimit limit{most, most + 1};
+        ::setrlimit(RLIMIT_CPU, &limit);
         Outcome r = runHere(p, o);
         std::string text = fmt::format("{}\n{}\n{}", static_cast<int>(r.kind), r.key, r.report);
         for (size_t at = 0; at < text.size();) {
@@ -281,12 +285,13 @@ Outcome runProgram(const Program &p, const RunOptions &o) {
     }
     ::close(ends[1]);
     std::string text;
-    bool ended = readAll(ends[0], o.seconds, text);
+    bool ended = readAll(ends[0], 10 * o.seconds, text);
     ::close(ends[0]);
     if (!ended) ::kill(pid, SIGKILL);
     int status = 0;
     ::waitpid(pid, &status, 0);
-    if (!ended) return {Kind::Hang, "", fmt::format("did not end within {} s", o.seconds)};
+    if (!ended) return {Kind::Hang, "", fmt::format("did not end within {} s", 10 * o.seconds)};
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) return {Kind::Hang, "", fmt::format("took more than {} s of processor time", o.seconds)};
     if (WIFSIGNALED(status)) return {Kind::Crash, strsignal(WTERMSIG(status)), fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))};
     size_t first = text.find('\n'), second = text.find('\n', first + 1);
     if (first == std::string::npos || second == std::string::npos) return {Kind::Crash, "no report", "the process ended without a report"};

@@ -21,7 +21,7 @@ struct Outcome {
 struct RunOptions {
     Plant plant = Plant::None; // a bug to plant in the compiler
     bool texts = true;         // also print, parse and re-enter every representation
-    int seconds = 30;          // then it is a hang
+    int seconds = 10;          // of processor time, or ten times as many of any: then it is a hang
 };
 
 /// In a process of its own, which may crash or hang.

@@ -102,6 +102,7 @@ void Generator::accumulate() {
         line(fmt::format("for {} {{", text));
         ++indent;
         scope.push_back(b);
+        deepest = std::max(deepest, scope.size());
         if (b.range) ranges.push_back(b);
     }
     bool wasAlone = alone;
@@ -148,11 +149,12 @@ void Generator::accumulate() {
         }
         if (s.op == "+=" && v.bound.most * turns * (1 << v.bound.digits) > (exact ? 1 << 21 : 1 << 10)) {
             // Of numbers that small, sums stay exact.
-            if (product || !over.empty())
-                v.text = fmt::format("{}({} over {})", s.fold, load(cls, inside, *over.begin()).text, overText), v.bound = {4, 0};
-            for (const string &axis : over)
-                if (v.text.find(axis) == string::npos) v.text = literal(cls).text, v.bound = {3, 2};
-            if (over.size() > 1 || (!product && over.empty())) v.text = literal(cls).text, v.bound = {3, 2};
+            if (over.empty() || over.size() > 1)
+                v = literal(cls);
+            else if (mask)
+                v.text = fmt::format("sum(({}) as {} over {})", masked, elemOf(cls), overText), v.bound = {1, 0};
+            else
+                v.text = fmt::format("sum({} over {})", load(cls, inside, overText).text, overText), v.bound = {4, 0};
             v.differs = true; // whatever it is
         }
         line(fmt::format("{} {} {}", s.name, s.op, v.text));
