@@ -1,9 +1,8 @@
-#include "codegen/nvptx/nvptx.h"
+#include "codegen/nvptx/build.h"
 #include "codegen/common/element.h"
 #include "codegen/common/llvm.h"
 #include "codegen/nvptx/plan.h"
 #include "codegen/nvptx/ptxas.h"
-#include "codegen/nvptx/target.h"
 #include <algorithm>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
@@ -50,29 +49,38 @@ struct Built {
 std::optional<Built> build(const ir::Module &kern, const Arch &arch, const DeviceOptions &options, Diagnostics &diags) {
     auto target = makeTarget(arch, options.optimise, diags);
     if (!target) return std::nullopt;
-    llvm::LLVMContext context;
-    context.setDiscardValueNames(true);
-    llvm::Module module("kernels", context);
-    prepareModule(module, *target);
-    Built out;
-    int errors = diags.errorCount();
-    for (auto &k : kern.top.ops)
-        if (auto plan = addPlan(module, *k, diags)) out.plans.push_back(std::move(*plan));
-    if (diags.errorCount() > errors) return std::nullopt;
-    std::string why;
-    llvm::raw_string_ostream stream(why);
-    if (llvm::verifyModule(module, &stream)) {
-        diags.report({}, Diag::BrokenModule, why);
-        return std::nullopt;
-    }
-    optimise(module, *target);
-    auto text = emitText(module, *target, diags);
+    auto made = buildModule(kern, *target, options, diags);
+    if (!made) return std::nullopt;
+    optimise(*made->module, *target);
+    auto text = emitText(*made->module, *target, diags);
     if (!text) return std::nullopt;
-    out.ptx = std::move(*text);
-    return out;
+    return Built{std::move(*text), std::move(made->plans)};
 }
 
 } // namespace
+
+DeviceModule::DeviceModule() = default;
+DeviceModule::~DeviceModule() = default;
+DeviceModule::DeviceModule(DeviceModule &&) noexcept = default;
+
+std::optional<DeviceModule> buildModule(const ir::Module &kern, const Target &target, const DeviceOptions &options, Diagnostics &diags) {
+    DeviceModule out;
+    out.context = std::make_unique<llvm::LLVMContext>();
+    out.context->setDiscardValueNames(true);
+    out.module = std::make_unique<llvm::Module>("kernels", *out.context);
+    prepareModule(*out.module, target);
+    int errors = diags.errorCount();
+    for (auto &k : kern.top.ops)
+        if (auto plan = addPlan(*out.module, *k, diags)) out.plans.push_back(std::move(*plan));
+    if (diags.errorCount() > errors) return std::nullopt;
+    std::string why;
+    llvm::raw_string_ostream stream(why);
+    if (llvm::verifyModule(*out.module, &stream)) {
+        diags.report({}, Diag::BrokenModule, why);
+        return std::nullopt;
+    }
+    return out;
+}
 
 std::optional<std::string> emitPtxText(const ir::Module &kern, const Arch &arch, const DeviceOptions &options, Diagnostics &diags) {
     auto built = build(kern, arch, options, diags);
