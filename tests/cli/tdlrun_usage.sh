@@ -14,7 +14,7 @@ bad 'unknown option `--nope`' --nope -n 2 true
 bad '`--timeout=x` should be a number' --timeout=x -n 2 true
 bad '`--timeout=-1` should not be negative' --timeout=-1 -n 2 true
 bad '`--threads=-1` should not be negative' --threads=-1 -n 2 true
-bad '`--device=abacus` is not supported yet; the devices are: host' -n 2 --device=abacus true
+bad '`--device=abacus` should be host, cuda or cuda:N' -n 2 --device=abacus true
 # Of a kernel.
 bad '`--check=maybe` should be exact, real or both' -n 1 a.tdl:scale N=1 --check=maybe
 bad '`N` should be NAME=VALUE' -n 1 a.tdl:scale N
