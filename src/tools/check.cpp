@@ -127,7 +127,12 @@ private:
 
         Sources none;
         Diagnostics diags(none);
-        bool ok = interp::prepare(*kernel, l, diags);
+        bool ok = false;
+        try {
+            ok = interp::prepare(*kernel, l, diags);
+        } catch (const std::exception &) { // bad_alloc, length_error: the interpreter holds all of every tensor
+            return usage(fmt::format("{}: the tensors are too large to be generated and compared here", c.title));
+        }
         if (ok) {
             auto scales = interp::inputScales(*kernel, l);
             for (interp::Tensor &t : l.tensors)
