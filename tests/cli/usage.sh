@@ -16,7 +16,7 @@ bad '`--emit` needs a value: KIND' a.tdl --emit=
 bad '`-O` needs a value: 0..3' a.tdl -O
 bad '`-D` needs a value: NAME=VALUE' a.tdl -D
 bad '`--help` takes no value' --help=x
-bad 'there is no `--emit=x`; the kinds are ast, tile, plan, kernel, llvm, asm, obj, header' --emit=x a.tdl
+bad 'there is no `--emit=x`; the kinds are ast, tile, plan, kernel, llvm, asm, ptx, cubin, obj, header' --emit=x a.tdl
 bad '`--color=x` should be auto, always or never' --color=x a.tdl
 bad '`--error-limit=x` should be a number' --error-limit=x a.tdl
 bad '`--error-limit=9x` should be a number' --error-limit 9x a.tdl
