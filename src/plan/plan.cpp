@@ -18,11 +18,16 @@ int distDim(const Op &tensor) {
     return -1;
 }
 
-Expr thisRank() { return Expr::sym("rank"); }
-Expr ranks() { return Expr::sym("ranks"); }
+Expr thisRank() {
+    return Expr::sym("rank");
+}
+Expr ranks() {
+    return Expr::sym("ranks");
+}
 
 Expr onRank(const Expr &e, const Expr &r) {
-    return e.substitute([&](std::string_view s) { return s == "rank" ? std::optional<Expr>(r) : std::nullopt; });
+    return e.substitute(
+        [&](std::string_view s) { return s == "rank" ? std::optional<Expr>(r) : std::nullopt; });
 }
 
 Expr product(const std::vector<Expr> &factors) {

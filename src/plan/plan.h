@@ -21,7 +21,9 @@ ir::Expr product(const std::vector<ir::Expr> &);
 /// The tasks of a plan in ticket order.
 std::vector<const ir::Op *> tasksOf(const ir::Op &plan);
 /// Number of tickets of a task.
-inline ir::Expr ticketsOf(const ir::Op &task) { return product(task.exprs("counts")); }
+inline ir::Expr ticketsOf(const ir::Op &task) {
+    return product(task.exprs("counts"));
+}
 /// Extents of a tensor's or buffer's dimensions; of a tensor the global ones.
 std::vector<ir::Expr> extentsOf(const ir::Op &memory);
 

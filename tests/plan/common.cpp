@@ -6,7 +6,8 @@
 
 namespace tdl::test {
 
-const std::vector<std::string> kSamples{"vector_add", "gemm", "softmax", "all_gather", "reduce_scatter", "all_reduce", "ag_gemm", "gemm_rs", "gemm_ar"};
+const std::vector<std::string> kSamples{"vector_add", "gemm",    "softmax", "all_gather", "reduce_scatter",
+                                        "all_reduce", "ag_gemm", "gemm_rs", "gemm_ar"};
 const std::vector<std::string> kMore{"products", "moves", "sums"};
 
 std::vector<std::string> allFiles() {
@@ -41,7 +42,9 @@ std::string planOf(const std::string &name) {
     return ir::print(*plan);
 }
 
-bool Verdict::has(Diag d) const { return std::find(kinds.begin(), kinds.end(), d) != kinds.end(); }
+bool Verdict::has(Diag d) const {
+    return std::find(kinds.begin(), kinds.end(), d) != kinds.end();
+}
 
 Verdict verify(const ir::Module &m) {
     Sources sources;
@@ -52,7 +55,9 @@ Verdict verify(const ir::Module &m) {
     for (const Diagnostic &d : diags.list()) v.kinds.push_back(d.kind);
     return v;
 }
-Verdict verify(const std::string &planText) { return verify(*parse(planText)); }
+Verdict verify(const std::string &planText) {
+    return verify(*parse(planText));
+}
 
 std::string with(std::string text, const std::string &from, const std::string &to) {
     size_t at = text.find(from);

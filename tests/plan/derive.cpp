@@ -38,8 +38,9 @@ TEST_CASE("every task, wait, arrival and transfer has a place in the source") {
         auto m = parse(planOf(name));
         plan::walk(m->top, [&](const ir::Op &op) {
             using ir::OpKind;
-            bool must = op.kind == OpKind::Task || op.kind == OpKind::Wait || op.kind == OpKind::WaitJoin || op.kind == OpKind::Arrive ||
-                        op.kind == OpKind::Notify || op.kind == OpKind::Buffer || op.kind == OpKind::Flag || op.kind == OpKind::Join;
+            bool must = op.kind == OpKind::Task || op.kind == OpKind::Wait || op.kind == OpKind::WaitJoin ||
+                        op.kind == OpKind::Arrive || op.kind == OpKind::Notify || op.kind == OpKind::Buffer ||
+                        op.kind == OpKind::Flag || op.kind == OpKind::Join;
             if (must) CHECK_MESSAGE(op.loc.valid(), ir::print(op));
         });
     }
@@ -60,8 +61,14 @@ TEST_CASE("what every rank has is not sent, what none needs is not computed") {
     // Parts that travel once for two reductions.
     CHECK(planOf("sums").find("push_s_1") == std::string::npos);
     // The owner adds its rows alone; where every rank wants the sum, each adds all of it.
-    CHECK(planOf("reduce_scatter").find("task @add_sum(kind = combine, level = 3, coords = [ti, tj], counts = [ceil(max(1, ceil(M, ranks)), by_i)") != std::string::npos);
-    CHECK(planOf("all_reduce").find("task @add_sum(kind = combine, level = 3, coords = [ti], counts = [max(1, ceil(N, by_i))]") != std::string::npos);
+    CHECK(planOf("reduce_scatter")
+              .find("task @add_sum(kind = combine, level = 3, coords = [ti, tj], counts = [ceil(max(1, "
+                    "ceil(M, ranks)), by_i)") != std::string::npos);
+    CHECK(
+        planOf("all_reduce")
+            .find(
+                "task @add_sum(kind = combine, level = 3, coords = [ti], counts = [max(1, ceil(N, by_i))]") !=
+        std::string::npos);
 }
 
 namespace {
@@ -79,25 +86,31 @@ std::vector<Diag> refusals(const std::string &tileText) {
 std::string kernel(const std::string &body) {
     return "tdl.tile 1\nsource \"k.tdl\"\n\nkernel @k(sizes = [N], tiles = []) @1:8 {\n"
            "  %X = tensor(name = X, mode = in, dims = [N]) : tensor<f32> @1:10\n"
-           "  %Y = tensor(name = Y, mode = inout, dims = [N], uniform) : tensor<f32> @1:20\n" + body + "}\n";
+           "  %Y = tensor(name = Y, mode = inout, dims = [N], uniform) : tensor<f32> @1:20\n" +
+           body + "}\n";
 }
 
 } // namespace
 
 TEST_CASE("a reduction over ranks in a loop") {
-    CHECK(refusals(kernel("  stage @s(loops = []) @2:9 {\n"
-                          "    for(loop = h in 4) @3:5 {\n      ^(%h: i64)\n"
-                          "      %0 = load %X[%h] : f32 @3:9\n      %1 = reduce_ranks %0(kind = sum) : f32 @3:7\n"
-                          "      store %1, %Y[%h] @3:3\n      yield\n    }\n  }\n")) == std::vector{Diag::PlanReduceInLoop});
+    CHECK(refusals(
+              kernel("  stage @s(loops = []) @2:9 {\n"
+                     "    for(loop = h in 4) @3:5 {\n      ^(%h: i64)\n"
+                     "      %0 = load %X[%h] : f32 @3:9\n      %1 = reduce_ranks %0(kind = sum) : f32 @3:7\n"
+                     "      store %1, %Y[%h] @3:3\n      yield\n    }\n  }\n")) ==
+          std::vector{Diag::PlanReduceInLoop});
 }
 
 TEST_CASE("a store to other ranks of what only data decides") {
     auto stage = [](const std::string &loops, const std::string &args, const std::string &index) {
-        return kernel("  stage @s(loops = [" + loops + "]) @2:9 {\n    ^(" + args + ")\n    %0 = const(value = 0.0) : f32\n    " + index +
+        return kernel("  stage @s(loops = [" + loops + "]) @2:9 {\n    ^(" + args +
+                      ")\n    %0 = const(value = 0.0) : f32\n    " + index +
                       "    store %0, %Y[%x] @3:3\n  }\n");
     };
     // Every rank writes one element that is not known; all turns of a loop write the same one.
-    CHECK(refusals(stage("h in N @ ranks", "%h: i64", "%x = mul %h, %h : i64\n")) == std::vector{Diag::PlanInexactSend});
-    CHECK(refusals(stage("h in N @ ranks, g in 5", "%h: i64, %g: i64", "%z = const(value = 0) : i64\n    %x = add %h, %z : i64\n")) ==
+    CHECK(refusals(stage("h in N @ ranks", "%h: i64", "%x = mul %h, %h : i64\n")) ==
+          std::vector{Diag::PlanInexactSend});
+    CHECK(refusals(stage("h in N @ ranks, g in 5", "%h: i64, %g: i64",
+                         "%z = const(value = 0) : i64\n    %x = add %h, %z : i64\n")) ==
           std::vector{Diag::PlanInexactSend});
 }

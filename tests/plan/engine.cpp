@@ -16,7 +16,9 @@ using interp::TileRef;
 namespace {
 constexpr auto kRounding = interp::Rounding::EachStep;
 
-int64_t blockSize(int64_t extent, int64_t ranks) { return std::max<int64_t>(1, ir::apply(ExprKind::Ceil, extent, ranks)); }
+int64_t blockSize(int64_t extent, int64_t ranks) {
+    return std::max<int64_t>(1, ir::apply(ExprKind::Ceil, extent, ranks));
+}
 
 /// Calls f(index per dimension) for all points of a box.
 template <class F> void points(const std::vector<int64_t> &lo, const std::vector<int64_t> &hi, F &&f) {
@@ -43,7 +45,8 @@ Engine::Engine(const Op &p, interp::Launch &l) : plan(p), launch(l), tasks(plan:
         setRank(r);
         for (auto &op : plan.body().ops) {
             auto me = static_cast<size_t>(r);
-            if (op->kind == OpKind::Tensor || op->kind == OpKind::Buffer) load(r, *op, storage[me][op->result()]);
+            if (op->kind == OpKind::Tensor || op->kind == OpKind::Buffer)
+                load(r, *op, storage[me][op->result()]);
             if (op->kind == OpKind::Flag || op->kind == OpKind::Join)
                 words[me][op->result()].assign(static_cast<size_t>(eval(op->expr("words"))), 0);
         }
@@ -52,7 +55,8 @@ Engine::Engine(const Op &p, interp::Launch &l) : plan(p), launch(l), tasks(plan:
         if (op->kind == OpKind::Param) {
             const interp::Scalar &s = launch.scalars.at(op->name());
             Elem e = op->result()->type.elem;
-            values[op->result()] = isFloat(e) ? interp::scalar(e, roundTo(e, std::get<double>(s)), 0) : interp::scalar(e, 0, std::get<int64_t>(s));
+            values[op->result()] = isFloat(e) ? interp::scalar(e, roundTo(e, std::get<double>(s)), 0)
+                                              : interp::scalar(e, 0, std::get<int64_t>(s));
         }
 }
 
@@ -73,15 +77,21 @@ void Engine::load(int64_t rank, const Op &decl, Storage &s) {
     for (size_t d = 0; d < extents.size(); ++d) {
         int64_t e = eval(extents[d]), b = blockSize(e, launch.ranks);
         bool split = dist == static_cast<int>(d);
-        s.origin.push_back(decl.kind == OpKind::Buffer ? eval(decl.exprs("origin")[d]) : split ? rank * b : 0);
+        s.origin.push_back(decl.kind == OpKind::Buffer ? eval(decl.exprs("origin")[d])
+                           : split                     ? rank * b
+                                                       : 0);
         s.dims.push_back(split ? b : e);
-        s.bounds.push_back(decl.has("bounds") ? eval(decl.exprs("bounds")[d]) : decl.kind == OpKind::Tensor ? e : -1);
+        s.bounds.push_back(decl.has("bounds")            ? eval(decl.exprs("bounds")[d])
+                           : decl.kind == OpKind::Tensor ? e
+                                                         : -1);
     }
     size_t n = 1;
     for (int64_t d : s.dims) n *= static_cast<size_t>(d);
     Elem elem = decl.result()->type.elem;
-    if (isFloat(elem)) s.f.assign(n, NAN);
-    else s.i.assign(n, 0x5a);
+    if (isFloat(elem))
+        s.f.assign(n, NAN);
+    else
+        s.i.assign(n, 0x5a);
     if (!t || decl.name("mode") == "out") return;
     std::vector<int64_t> hi;
     for (size_t d = 0; d < s.dims.size(); ++d) hi.push_back(std::min(s.origin[d] + s.dims[d], t->extents[d]));
@@ -92,8 +102,10 @@ void Engine::load(int64_t rank, const Op &decl, Storage &s) {
             there = there * static_cast<size_t>(t->extents[d]) + static_cast<size_t>(at[d]);
         }
         there += static_cast<size_t>(t->base(rank));
-        if (isFloat(elem)) s.f[here] = t->f[there];
-        else s.i[here] = t->i[there];
+        if (isFloat(elem))
+            s.f[here] = t->f[there];
+        else
+            s.i[here] = t->i[there];
     });
 }
 
@@ -104,7 +116,8 @@ void Engine::writeBack() {
         for (int64_t r = 0; r < launch.ranks; ++r) {
             const Storage &s = storage[static_cast<size_t>(r)].at(op->result());
             std::vector<int64_t> hi;
-            for (size_t d = 0; d < s.dims.size(); ++d) hi.push_back(std::min(s.origin[d] + s.dims[d], t.extents[d]));
+            for (size_t d = 0; d < s.dims.size(); ++d)
+                hi.push_back(std::min(s.origin[d] + s.dims[d], t.extents[d]));
             points(s.origin, hi, [&](const std::vector<int64_t> &at) {
                 size_t here = 0, there = 0;
                 for (size_t d = 0; d < at.size(); ++d) {
@@ -114,7 +127,9 @@ void Engine::writeBack() {
                 there += static_cast<size_t>(t.base(r));
                 bool again = t.uniform && r > 0;
                 if (isFloat(t.elem)) {
-                    if (again && !(t.f[there] == s.f[here] || (std::isnan(t.f[there]) && std::isnan(s.f[here])))) differing = t.name;
+                    if (again &&
+                        !(t.f[there] == s.f[here] || (std::isnan(t.f[there]) && std::isnan(s.f[here]))))
+                        differing = t.name;
                     t.f[there] = s.f[here];
                 } else {
                     if (again && t.i[there] != s.i[here]) differing = t.name;
@@ -157,7 +172,10 @@ bool Engine::ready(const Agent &a) {
     place(a);
     auto &mine = words[static_cast<size_t>(a.rank)];
     for (auto &op : a.task->body().ops) {
-        if (op->kind == OpKind::WaitJoin && mine.at(op->operands[0]).at(static_cast<size_t>(eval(op->expr("index")))) < eval(op->expr("total"))) return false;
+        if (op->kind == OpKind::WaitJoin &&
+            mine.at(op->operands[0]).at(static_cast<size_t>(eval(op->expr("index")))) <
+                eval(op->expr("total")))
+            return false;
         if (op->kind != OpKind::Wait || op->operands[0]->def->name("kind") == "done") continue;
         int64_t from = eval(op->expr("from")), count = eval(op->expr("count"));
         for (int64_t w = from; w < from + count; ++w)
@@ -195,7 +213,9 @@ void Engine::execute(const Agent &a) {
 }
 
 void Engine::arrive(const Op &op) {
-    int64_t &count = words[static_cast<size_t>(symbols.at("rank"))].at(op.operands[0]).at(static_cast<size_t>(eval(op.expr("index"))));
+    int64_t &count = words[static_cast<size_t>(symbols.at("rank"))]
+                         .at(op.operands[0])
+                         .at(static_cast<size_t>(eval(op.expr("index"))));
     if (++count != eval(op.expr("total")) || op.blocks.empty()) return;
     for (auto &inner : op.body().ops) {
         if (inner->kind == OpKind::Arrive) {
@@ -203,7 +223,10 @@ void Engine::arrive(const Op &op) {
             continue;
         }
         int64_t to = eval(inner->expr("to")), n = eval(inner->expr("count"));
-        for (int64_t r = to; r < to + n; ++r) words.at(static_cast<size_t>(r)).at(inner->operands[0]).at(static_cast<size_t>(eval(inner->expr("index")))) = 1;
+        for (int64_t r = to; r < to + n; ++r)
+            words.at(static_cast<size_t>(r))
+                .at(inner->operands[0])
+                .at(static_cast<size_t>(eval(inner->expr("index")))) = 1;
     }
 }
 
@@ -222,11 +245,14 @@ void Engine::block(const Block &b) {
         case OpKind::Const: {
             Elem e = op.result()->type.elem;
             const Attr &v = *op.find("value");
-            set(isFloat(e) ? interp::scalar(e, roundTo(e, std::get<double>(v)), 0) : interp::scalar(e, 0, std::get<int64_t>(v)));
+            set(isFloat(e) ? interp::scalar(e, roundTo(e, std::get<double>(v)), 0)
+                           : interp::scalar(e, 0, std::get<int64_t>(v)));
             break;
         }
         case OpKind::ExprOp: set(interp::scalar(eval(op.expr("value")))); break;
-        case OpKind::Whole: set(Range{op.name("axis"), 0, std::max<int64_t>(0, eval(op.expr("extent"))), 0}); break;
+        case OpKind::Whole:
+            set(Range{op.name("axis"), 0, std::max<int64_t>(0, eval(op.expr("extent"))), 0});
+            break;
         case OpKind::RangeOp: {
             int64_t lo = eval(op.expr("lo")), hi = std::max(lo, eval(op.expr("hi")));
             set(Range{op.name("axis"), lo, hi, lo});
@@ -247,7 +273,9 @@ void Engine::block(const Block &b) {
             tiles(interp::broadcast(op, tile(op.operands[0]), along));
             break;
         }
-        case OpKind::Dot: tiles(interp::dot(op, tile(op.operands[0]), tile(op.operands[1]), kRounding)); break;
+        case OpKind::Dot:
+            tiles(interp::dot(op, tile(op.operands[0]), tile(op.operands[1]), kRounding));
+            break;
         case OpKind::Reduce: tiles(interp::reduce(op, tile(op.operands[0]), kRounding)); break;
         case OpKind::Load: load(op); break;
         case OpKind::Store: store(op); break;
@@ -268,14 +296,17 @@ void Engine::loop(const Op &op) {
     }
     size_t own = op.has("slice") ? 2 : 0;
     if (op.has("within")) lo = range(op.operands[own]).begin, hi = range(op.operands[own]).end, ++own;
-    if (op.has("slice")) lo = std::max(lo, integer(op.operands[0])), hi = std::min(hi, integer(op.operands[1]));
+    if (op.has("slice"))
+        lo = std::max(lo, integer(op.operands[0])), hi = std::min(hi, integer(op.operands[1]));
     if (l.sliced) lo = std::max(lo, eval(l.lo)), hi = std::min(hi, eval(l.hi));
     std::vector<Item> carried;
     for (size_t i = own; i < op.operands.size(); ++i) carried.push_back(values.at(op.operands[i]));
     int64_t step = l.isRange ? eval(l.by) : 1;
     for (int64_t at = lo; at < hi; at += step) {
-        if (l.isRange) values[op.body().args[0].get()] = Range{l.name, at, std::min(at + step, hi), at};
-        else values[op.body().args[0].get()] = interp::scalar(at);
+        if (l.isRange)
+            values[op.body().args[0].get()] = Range{l.name, at, std::min(at + step, hi), at};
+        else
+            values[op.body().args[0].get()] = interp::scalar(at);
         for (size_t c = 0; c < carried.size(); ++c) values[op.body().args[c + 1].get()] = carried[c];
         block(op.body());
         for (size_t c = 0; c < carried.size(); ++c) carried[c] = values.at(op.body().ops.back()->operands[c]);
@@ -306,10 +337,13 @@ void Engine::load(const Op &op) {
             here = here * static_cast<size_t>(s.dims[d]) + static_cast<size_t>(at[d] - s.origin[d]);
         }
         if (inside)
-            for (size_t d = 0; d < at.size(); ++d) REQUIRE((at[d] >= s.origin[d] && at[d] < s.origin[d] + s.dims[d]));
+            for (size_t d = 0; d < at.size(); ++d)
+                REQUIRE((at[d] >= s.origin[d] && at[d] < s.origin[d] + s.dims[d]));
         REQUIRE((inside || outside));
-        if (isFloat(out.elem)) out.f.push_back(inside ? s.f.at(here) : outside->f.at(0));
-        else out.i.push_back(inside ? s.i.at(here) : outside->i.at(0));
+        if (isFloat(out.elem))
+            out.f.push_back(inside ? s.f.at(here) : outside->f.at(0));
+        else
+            out.i.push_back(inside ? s.i.at(here) : outside->i.at(0));
     });
     values[op.result()] = std::make_shared<const Tile>(std::move(out));
 }
@@ -342,8 +376,10 @@ void Engine::store(const Op &op) {
             REQUIRE(inside);
             here = here * static_cast<size_t>(s.dims[d]) + static_cast<size_t>(at[d] - s.origin[d]);
         }
-        if (isFloat(v.elem)) s.f.at(here) = v.f.at(static_cast<size_t>(from));
-        else s.i.at(here) = v.i.at(static_cast<size_t>(from));
+        if (isFloat(v.elem))
+            s.f.at(here) = v.f.at(static_cast<size_t>(from));
+        else
+            s.i.at(here) = v.i.at(static_cast<size_t>(from));
     });
 }
 

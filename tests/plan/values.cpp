@@ -32,7 +32,9 @@ void check(const ir::Op &kernel, ir::Op &plan, int64_t ranks, uint64_t seed) {
     auto mode = interp::isExact(kernel) ? interp::DataMode::Exact : interp::DataMode::Real;
     interp::DataSource source{mode, seed + 1, 1};
     for (auto &op : kernel.body().ops)
-        if (op->kind == ir::OpKind::Param) reference.scalars[op->name()] = interp::generateScalar(op->name(), op->result()->type.elem, source);
+        if (op->kind == ir::OpKind::Param)
+            reference.scalars[op->name()] =
+                interp::generateScalar(op->name(), op->result()->type.elem, source);
     REQUIRE_MESSAGE(interp::prepare(kernel, reference, diags), renderText(diags, false));
     for (interp::Tensor &t : reference.tensors) interp::fill(t, source);
     interp::Launch planned = reference;
@@ -45,7 +47,8 @@ void check(const ir::Op &kernel, ir::Op &plan, int64_t ranks, uint64_t seed) {
     REQUIRE(engine.run(seed, static_cast<int>(1 + seed % 3)));
     CHECK(engine.differing == "");
     for (size_t i = 0; i < reference.tensors.size(); ++i) {
-        auto c = interp::compare(reference.tensors[i], planned.tensors[i], interp::toleranceFor(kernel, reference.tensors[i], mode));
+        auto c = interp::compare(reference.tensors[i], planned.tensors[i],
+                                 interp::toleranceFor(kernel, reference.tensors[i], mode));
         CHECK_MESSAGE(c.ok(), c.text(reference.tensors[i]));
     }
 }
@@ -58,6 +61,7 @@ TEST_CASE("plans compute what their programs mean") {
         auto plans = parse(planOf(name));
         for (size_t k = 0; k < tile->top.ops.size(); ++k)
             for (int64_t ranks = 1; ranks <= 5; ++ranks)
-                for (uint64_t seed = 0; seed < 6; ++seed) check(*tile->top.ops[k], *plans->top.ops[k], ranks, seed);
+                for (uint64_t seed = 0; seed < 6; ++seed)
+                    check(*tile->top.ops[k], *plans->top.ops[k], ranks, seed);
     }
 }

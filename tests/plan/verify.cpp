@@ -28,7 +28,8 @@ const std::string kPushTo = "(rank + 1 + p) % ranks";
 TEST_CASE("places") {
     const std::string wait = "    wait %A_here(from = 0, count = ranks) @8:38+7\n";
     refused(with(with(ag(), wait, ""), "    store %7, %C", wait + "    store %7, %C"), Diag::PlanPlace);
-    refused(with(ag(), "      notify %done", "      %x = const(value = 1) : i64\n      notify %done"), Diag::PlanPlace);
+    refused(with(ag(), "      notify %done", "      %x = const(value = 1) : i64\n      notify %done"),
+            Diag::PlanPlace);
     refused(with(ag(), "  task @gemm", "  %x = const(value = 1) : i64\n  task @gemm"), Diag::PlanPlace);
     refused("tdl.plan 1\n\n%x = const(value = 1) : i64\n", Diag::PlanPlace);
 }
@@ -49,7 +50,8 @@ TEST_CASE("names") {
 TEST_CASE("the done flag") {
     refused(with(ag(), "name = done, kind = done", "name = done, kind = data"), Diag::PlanDone);
     refused(with(ag(), "kind = done, words = ranks", "kind = done, words = 1"), Diag::PlanDone);
-    refused(with(ag(), "notify %done(to = 0, count = ranks", "notify %done(to = 0, count = 1"), Diag::PlanDone);
+    refused(with(ag(), "notify %done(to = 0, count = ranks", "notify %done(to = 0, count = 1"),
+            Diag::PlanDone);
 }
 
 TEST_CASE("stores") {
@@ -67,39 +69,59 @@ TEST_CASE("levels") {
 TEST_CASE("flags and joins") {
     refused(with(ag(), "    wait %A_here(from = 0, count = ranks) @8:38+7\n", ""), Diag::PlanFlag);
     refused(with(ag(), "    wait_join %push_A_end(index = 0, total = ranks) @6:11+4\n", ""), Diag::PlanJoin);
-    refused(with(ag(), "wait_join %push_A_end(index = 0, total = ranks)", "wait_join %push_A_end(index = 0, total = 1)"), Diag::PlanJoin);
+    refused(with(ag(), "wait_join %push_A_end(index = 0, total = ranks)",
+                 "wait_join %push_A_end(index = 0, total = 1)"),
+            Diag::PlanJoin);
     refused(with(ag(), "wait_join %push_A_end", "wait_join %A_here"), Diag::IrTypeRule);
 }
 
 TEST_CASE("waits without end") {
     // Each rank tells the one behind the one that it has served; two ranks or more find words missing.
     refused(with(ag(), "notify %A_here(to = " + kPushTo, "notify %A_here(to = rank"), Diag::PlanCount);
-    std::string both = with(ag(), "arrive %push_A_end(index = 0, total = ranks)", "arrive %push_A_end(index = 0, total = ranks + 1)");
-    refused(with(both, "wait_join %push_A_end(index = 0, total = ranks)", "wait_join %push_A_end(index = 0, total = ranks + 1)"), Diag::PlanDeadlock);
+    std::string both = with(ag(), "arrive %push_A_end(index = 0, total = ranks)",
+                            "arrive %push_A_end(index = 0, total = ranks + 1)");
+    refused(with(both, "wait_join %push_A_end(index = 0, total = ranks)",
+                 "wait_join %push_A_end(index = 0, total = ranks + 1)"),
+            Diag::PlanDeadlock);
 }
 
 TEST_CASE("order of accesses") {
     // Each part is announced to the rank behind the one that got it.
-    refused(with(rs(), "notify %gemm_here(to = " + kPushTo, "notify %gemm_here(to = (rank + 2 + p) % ranks"), Diag::PlanRace);
-    refused(with(ag(), "lo = ti * TM, hi = min(M, ti * TM + TM)", "lo = ti * TM, hi = min(M, ti * TM + TM + 1)"), Diag::PlanRace);
+    refused(with(rs(), "notify %gemm_here(to = " + kPushTo, "notify %gemm_here(to = (rank + 2 + p) % ranks"),
+            Diag::PlanRace);
+    refused(
+        with(ag(), "lo = ti * TM, hi = min(M, ti * TM + TM)", "lo = ti * TM, hi = min(M, ti * TM + TM + 1)"),
+        Diag::PlanRace);
 }
 
 TEST_CASE("what is read has been written, what is reached is there") {
-    refused(with(rs(), "hi = min(N, c_1 * chunk_last + chunk_last)", "hi = min(N, c_1 * chunk_last + chunk_last - 1)"), Diag::PlanUndefined);
-    refused(with(ag(), "dims = [M, K], origin = [0, 0]", "dims = [M - 1, K], origin = [0, 0]"), Diag::PlanOutside);
-    refused(with(ag(), "lo = ti * TM, hi = min(M, ti * TM + TM)", "lo = ti * TM, hi = min(M - 1, ti * TM + TM)"), Diag::PlanUnwritten);
+    refused(with(rs(), "hi = min(N, c_1 * chunk_last + chunk_last)",
+                 "hi = min(N, c_1 * chunk_last + chunk_last - 1)"),
+            Diag::PlanUndefined);
+    refused(with(ag(), "dims = [M, K], origin = [0, 0]", "dims = [M - 1, K], origin = [0, 0]"),
+            Diag::PlanOutside);
+    refused(
+        with(ag(), "lo = ti * TM, hi = min(M, ti * TM + TM)", "lo = ti * TM, hi = min(M - 1, ti * TM + TM)"),
+        Diag::PlanUnwritten);
 }
 
 TEST_CASE("counts") {
-    refused(with(rs(), "counts = [max(1, ceil(M, TM)), max(1, ceil(N, TN))]", "counts = [ceil(M, TM), max(1, ceil(N, TN))]"), Diag::PlanCount);
-    refused(with(ag(), "arrive %gemm_end(index = 0, total = ", "arrive %gemm_end(index = 0, total = 1 + "), Diag::PlanCount);
+    refused(with(rs(), "counts = [max(1, ceil(M, TM)), max(1, ceil(N, TN))]",
+                 "counts = [ceil(M, TM), max(1, ceil(N, TN))]"),
+            Diag::PlanCount);
+    refused(with(ag(), "arrive %gemm_end(index = 0, total = ", "arrive %gemm_end(index = 0, total = 1 + "),
+            Diag::PlanCount);
 }
 
 TEST_CASE("isolation of launches") {
-    refused(with(ag(), "    wait %done(from = " + kPushTo + ", count = 1) @8:38+7\n", ""), Diag::PlanIsolation);
+    refused(with(ag(), "    wait %done(from = " + kPushTo + ", count = 1) @8:38+7\n", ""),
+            Diag::PlanIsolation);
     // Done is said when all has been pushed, not when it has been read.
-    std::string early = with(ag(), " {\n      notify %done(to = 0, count = ranks, index = rank) @6:11+4\n    }", "");
-    early = with(early, "arrive %push_A_end(index = 0, total = ranks) @8:38+7", "arrive %push_A_end(index = 0, total = ranks) @8:38+7 {\n notify %done(to = 0, count = ranks, index = rank) @6:11+4\n}");
+    std::string early =
+        with(ag(), " {\n      notify %done(to = 0, count = ranks, index = rank) @6:11+4\n    }", "");
+    early = with(early, "arrive %push_A_end(index = 0, total = ranks) @8:38+7",
+                 "arrive %push_A_end(index = 0, total = ranks) @8:38+7 {\n notify %done(to = 0, count = "
+                 "ranks, index = rank) @6:11+4\n}");
     Verdict v = verify(early);
     CHECK(!v.ok);
 }
@@ -118,7 +140,8 @@ TEST_CASE("data that nobody reads is remarked, constants do not stop the check")
     Verdict w = verify(big);
     CHECK_MESSAGE(w.ok, w.text);
     CHECK(w.kinds.empty());
-    Verdict u = verify(with(ag(), "  %done = flag", "  require(cond = M < 0, text = \"M < 0\")\n  %done = flag"));
+    Verdict u =
+        verify(with(ag(), "  %done = flag", "  require(cond = M < 0, text = \"M < 0\")\n  %done = flag"));
     CHECK(u.ok);
     CHECK(u.has(Diag::PlanUnchecked));
 }

@@ -31,8 +31,12 @@ bool teamIsAll(const Op &stage) {
     return std::none_of(loops.begin(), loops.end(), [](const LoopSpec &l) { return l.dist; });
 }
 
-const Value *indexOf(const Op &access, size_t dim) { return access.operands[(access.kind == OpKind::Load ? 1 : 2) + dim]; }
-const Value *memoryOf(const Op &access) { return access.operands[access.kind == OpKind::Load ? 0 : 1]; }
+const Value *indexOf(const Op &access, size_t dim) {
+    return access.operands[(access.kind == OpKind::Load ? 1 : 2) + dim];
+}
+const Value *memoryOf(const Op &access) {
+    return access.operands[access.kind == OpKind::Load ? 0 : 1];
+}
 
 /// Does the access stay in this rank's block of its distributed tensor?
 bool isOwn(const Op &access, const Reaches &reaches) {
@@ -42,7 +46,9 @@ bool isOwn(const Op &access, const Reaches &reaches) {
     return r && r->own && !r->shifted() && r->extent == tensor.dims()[d].extent;
 }
 
-bool hasAxis(const Value *v, const std::string &axis) { return v->type.hasAxis(axis); }
+bool hasAxis(const Value *v, const std::string &axis) {
+    return v->type.hasAxis(axis);
+}
 
 /// Do all stores of the phase go to this rank's blocks if header loop `h` is cut to its block?
 bool storesFollow(const Phase &phase, const Bindings &bindings, const Value *h) {
@@ -51,14 +57,16 @@ bool storesFollow(const Phase &phase, const Bindings &bindings, const Value *h) 
     visit(phase, [&](const Op &op, const std::vector<const Op *> &around) {
         if (op.kind != OpKind::Store) return;
         any = true;
-        all = all && placementOf(*memoryOf(op)->def) == Placement::Distributed && isOwn(op, reaches) && !anyDistributed(around);
+        all = all && placementOf(*memoryOf(op)->def) == Placement::Distributed && isOwn(op, reaches) &&
+              !anyDistributed(around);
     });
     return any && all;
 }
 
 } // namespace
 
-std::vector<const Value *> restrictionsOf(const Op &stage, const std::vector<Phase> &phases, const Bindings &bindings) {
+std::vector<const Value *> restrictionsOf(const Op &stage, const std::vector<Phase> &phases,
+                                          const Bindings &bindings) {
     std::vector<const Value *> out(phases.size(), nullptr);
     if (!teamIsAll(stage)) return out;
     for (size_t p = phases.size(); p-- > 0;) {
@@ -84,11 +92,14 @@ std::vector<const Value *> restrictionsOf(const Op &stage, const std::vector<Pha
 
 namespace {
 
-std::string axisOf(const Value *index) { return index->type.isRange() ? index->type.axes[0] : std::string(); }
+std::string axisOf(const Value *index) {
+    return index->type.isRange() ? index->type.axes[0] : std::string();
+}
 
 class Classifier {
 public:
-    Classifier(const Op &stage, const Phase &phase, const Bindings &bindings, const Value *restricted, Diagnostics &d)
+    Classifier(const Op &stage, const Phase &phase, const Bindings &bindings, const Value *restricted,
+               Diagnostics &d)
         : stage_(stage), phase_(phase), bindings_(bindings), reaches(bindings, restricted), diags(d) {}
 
     std::optional<Accesses> run() {
@@ -98,7 +109,8 @@ public:
         });
         for (size_t g = 0; g < out.gathers.size(); ++g) {
             const auto &dims = out.gathers[g].tensor->def->dims();
-            for (size_t i = 0; i < dims.size(); ++i) out.gathers[g].box.push_back(clipped(hulls[g][i], dims[i].extent));
+            for (size_t i = 0; i < dims.size(); ++i)
+                out.gathers[g].box.push_back(clipped(hulls[g][i], dims[i].extent));
         }
         if (!ok) return std::nullopt;
         return std::move(out);
@@ -119,7 +131,8 @@ private:
         const Value *tensor = op.operands[0];
         if (placementOf(*tensor->def) != Placement::Distributed || isOwn(op, reaches)) return;
         size_t n = tensor->def->dims().size();
-        auto it = std::find_if(out.gathers.begin(), out.gathers.end(), [&](const Gather &g) { return g.tensor == tensor; });
+        auto it = std::find_if(out.gathers.begin(), out.gathers.end(),
+                               [&](const Gather &g) { return g.tensor == tensor; });
         auto g = static_cast<size_t>(it - out.gathers.begin());
         bool first = it == out.gathers.end();
         if (first) {
@@ -157,7 +170,8 @@ private:
             auto r = reaches.of(indexOf(op, i));
             if (!r || !r->exact) {
                 ok = false;
-                diags.report(op.loc, Diag::PlanInexactSend, name, fmt::format("index {} does not run over a whole loop", i));
+                diags.report(op.loc, Diag::PlanInexactSend, name,
+                             fmt::format("index {} does not run over a whole loop", i));
                 return;
             }
             for (const Value *l : r->loops) ++bound[l];
@@ -170,7 +184,8 @@ private:
             diags.report(op.loc, Diag::PlanInexactSend, name,
                          fmt::format("loop `{}` around it indexes {} dimensions", spec.name, bound[loop]));
         };
-        for (size_t l = 0; l < stage_.loops().size(); ++l) check(stage_.body().args[l].get(), stage_.loops()[l]);
+        for (size_t l = 0; l < stage_.loops().size(); ++l)
+            check(stage_.body().args[l].get(), stage_.loops()[l]);
         for (const Op *l : around) check(l->body().args[0].get(), l->loop());
         out.sends.push_back(std::move(s));
     }
@@ -178,8 +193,8 @@ private:
 
 } // namespace
 
-std::optional<Accesses> accessesOf(const Op &stage, const Phase &phase, const Bindings &bindings, const Value *restricted,
-                                   Diagnostics &d) {
+std::optional<Accesses> accessesOf(const Op &stage, const Phase &phase, const Bindings &bindings,
+                                   const Value *restricted, Diagnostics &d) {
     return Classifier(stage, phase, bindings, restricted, d).run();
 }
 

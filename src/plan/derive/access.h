@@ -13,15 +13,16 @@ namespace tdl::plan {
 
 /// The header loop that each phase may be cut to this rank's block of, or null: only the owner needs a uniform value
 /// that is stored in distributed tensors along that loop and nowhere else.
-std::vector<const ir::Value *> restrictionsOf(const ir::Op &stage, const std::vector<Phase> &, const Bindings &);
+std::vector<const ir::Value *> restrictionsOf(const ir::Op &stage, const std::vector<Phase> &,
+                                              const Bindings &);
 
 /// What loads of one tensor need from other ranks.
 struct Gather {
     const ir::Value *tensor = nullptr;
     Loc loc;
-    Box box;                          // of rank `rank`
-    std::vector<std::string> axes;    // a name per dimension, for people
-    bool bounded = false;             // some load asks what lies outside the tensor
+    Box box;                       // of rank `rank`
+    std::vector<std::string> axes; // a name per dimension, for people
+    bool bounded = false;          // some load asks what lies outside the tensor
 };
 
 enum class StoreWay : uint8_t { Local, Own, Send };
@@ -40,7 +41,7 @@ struct Accesses {
     std::vector<Send> sends;
 };
 /// Nothing if a store to other ranks covers no exact box; that is reported.
-std::optional<Accesses> accessesOf(const ir::Op &stage, const Phase &, const Bindings &, const ir::Value *restricted,
-                                   Diagnostics &);
+std::optional<Accesses> accessesOf(const ir::Op &stage, const Phase &, const Bindings &,
+                                   const ir::Value *restricted, Diagnostics &);
 
 } // namespace tdl::plan

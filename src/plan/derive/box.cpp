@@ -9,27 +9,38 @@ using ir::Op;
 using ir::OpKind;
 using ir::Value;
 
-Interval wholeOf(const Expr &extent) { return {0, extent, extent}; }
+Interval wholeOf(const Expr &extent) {
+    return {0, extent, extent};
+}
 Interval blockOfRank(const Expr &extent) {
     return {ir::blockBegin(extent, thisRank()), ir::blockEnd(extent, thisRank()), ir::blockOf(extent)};
 }
 
 namespace {
 // Leaves out what the other bound says already: begins are not negative, and the end of a block lies in its extent.
-Expr later(const Expr &a, const Expr &b) { return a.isConst(0) ? b : b.isConst(0) ? a : max(a, b); }
-bool isWithin(const Expr &a, const Expr &b) { return a == b || (a.kind() == ir::ExprKind::Min && a.lhs() == b); }
-Expr sooner(const Expr &a, const Expr &b) { return isWithin(a, b) ? a : isWithin(b, a) ? b : min(a, b); }
+Expr later(const Expr &a, const Expr &b) {
+    return a.isConst(0) ? b : b.isConst(0) ? a : max(a, b);
+}
+bool isWithin(const Expr &a, const Expr &b) {
+    return a == b || (a.kind() == ir::ExprKind::Min && a.lhs() == b);
+}
+Expr sooner(const Expr &a, const Expr &b) {
+    return isWithin(a, b) ? a : isWithin(b, a) ? b : min(a, b);
+}
 } // namespace
 
 Interval intersect(const Interval &a, const Interval &b) {
-    Expr length = a.length == b.length || b.length.isConst(1) ? b.length : a.length.isConst(1) ? a.length
+    Expr length = a.length == b.length || b.length.isConst(1) ? b.length
+                  : a.length.isConst(1)                       ? a.length
                   : b.length == ir::blockOf(a.length)         ? b.length
                   : a.length == ir::blockOf(b.length)         ? a.length
                                                               : min(a.length, b.length);
     return {later(a.lo, b.lo), sooner(a.hi, b.hi), length};
 }
 
-Interval onRank(const Interval &v, const Expr &r) { return {onRank(v.lo, r), onRank(v.hi, r), v.length}; }
+Interval onRank(const Interval &v, const Expr &r) {
+    return {onRank(v.lo, r), onRank(v.hi, r), v.length};
+}
 Box onRank(const Box &b, const Expr &r) {
     Box out;
     for (const Interval &v : b) out.push_back(onRank(v, r));
@@ -39,7 +50,8 @@ Box onRank(const Box &b, const Expr &r) {
 Bindings bindingsOf(const Op &stage) {
     Bindings out;
     const auto &loops = stage.loops();
-    for (size_t i = 0; i < loops.size(); ++i) out[stage.body().args[i].get()] = {&loops[i], nullptr, false, true};
+    for (size_t i = 0; i < loops.size(); ++i)
+        out[stage.body().args[i].get()] = {&loops[i], nullptr, false, true};
     walk(stage.body(), [&](const Op &op) {
         if (op.kind != OpKind::For) return;
         Binding b{&op.loop(), nullptr, op.has("slice"), false};

@@ -41,11 +41,11 @@ Interval intervalOf(const ir::LoopSpec &, bool restricted);
 /// What an index value reaches.
 struct Reach {
     Interval base;
-    ir::Expr down = 0, up = 0;              // reaches [base.lo + down, base.hi + up)
-    std::optional<ir::Expr> extent;         // base lies in [0, extent)
-    bool own = false;                       // base lies in this rank's block of `extent`
-    bool exact = true;                      // takes each index of the interval, and each once
-    std::vector<const ir::Value *> loops;   // that bind it
+    ir::Expr down = 0, up = 0;            // reaches [base.lo + down, base.hi + up)
+    std::optional<ir::Expr> extent;       // base lies in [0, extent)
+    bool own = false;                     // base lies in this rank's block of `extent`
+    bool exact = true;                    // takes each index of the interval, and each once
+    std::vector<const ir::Value *> loops; // that bind it
 
     bool shifted() const { return !down.isConst(0) || !up.isConst(0); }
 };
@@ -53,7 +53,8 @@ struct Reach {
 /// Follows an index; `restricted` is the header loop that is cut to this rank's block, or null.
 class Reaches {
 public:
-    explicit Reaches(const Bindings &b, const ir::Value *restricted = nullptr) : bindings(b), restricted_(restricted) {}
+    explicit Reaches(const Bindings &b, const ir::Value *restricted = nullptr)
+        : bindings(b), restricted_(restricted) {}
     std::optional<Reach> of(const ir::Value *index) const;
 
 private:

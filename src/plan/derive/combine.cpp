@@ -33,8 +33,12 @@ Attr identityOf(const std::string &kind, Elem e) {
 struct Turn {
     Builder b;
     Loc loc;
-    Value *make(OpKind k, std::vector<Value *> in, Type t) { return b.make(k, loc, std::move(in), std::move(t)); }
-    Value *as(Value *v, Elem e) { return v->type.elem == e ? v : make(OpKind::Cast, {v}, Type::tile(e, v->type.axes)); }
+    Value *make(OpKind k, std::vector<Value *> in, Type t) {
+        return b.make(k, loc, std::move(in), std::move(t));
+    }
+    Value *as(Value *v, Elem e) {
+        return v->type.elem == e ? v : make(OpKind::Cast, {v}, Type::tile(e, v->type.axes));
+    }
 
     // Comparisons of narrow floats are in f32.
     static Elem compared(Elem e) { return isFloat(e) ? accumulatorOf(e) : e; }
@@ -65,14 +69,18 @@ void PhaseTask::combine(const Op &reduce, const Slot &parts) {
     std::vector<Value *> idx = indices(parts, loc);
     // A constant along all axes of the result.
     auto start = [&](Elem e, Attr value) {
-        std::vector<Value *> in{out->make(OpKind::Const, loc, {}, Type::scalar(e), {{"value", std::move(value)}})};
+        std::vector<Value *> in{
+            out->make(OpKind::Const, loc, {}, Type::scalar(e), {{"value", std::move(value)}})};
         for (const std::string &axis : type.axes) in.push_back(rangeOf(axis, loc));
-        return type.axes.empty() ? in[0] : out->make(OpKind::Broadcast, loc, std::move(in), Type::tile(e, type.axes));
+        return type.axes.empty() ? in[0]
+                                 : out->make(OpKind::Broadcast, loc, std::move(in), Type::tile(e, type.axes));
     };
 
     std::vector<Value *> carried;
     if (position) {
-        carried = {start(Elem::I64, int64_t{-1}), start(Turn::compared(part.type.elem), identityOf(kind == "argmax" ? "max" : "min", Turn::compared(part.type.elem)))};
+        carried = {start(Elem::I64, int64_t{-1}),
+                   start(Turn::compared(part.type.elem),
+                         identityOf(kind == "argmax" ? "max" : "min", Turn::compared(part.type.elem)))};
     } else {
         carried = {start(type.elem, identityOf(kind, type.elem))};
     }
@@ -92,7 +100,8 @@ void PhaseTask::combine(const Op &reduce, const Slot &parts) {
     if (position) {
         term = turn.as(term, before[1]->type.elem);
         Value *takes = turn.takes(kind == "argmax", term, before[1], before[0]);
-        after = {turn.make(OpKind::Select, {takes, source, before[0]}, before[0]->type), turn.make(OpKind::Select, {takes, term, before[1]}, before[1]->type)};
+        after = {turn.make(OpKind::Select, {takes, source, before[0]}, before[0]->type),
+                 turn.make(OpKind::Select, {takes, term, before[1]}, before[1]->type)};
     } else {
         OpKind op = kind == "max" ? OpKind::Max : kind == "min" ? OpKind::Min : OpKind::Add;
         after = {turn.make(op, {before[0], turn.as(term, type.elem)}, type)};

@@ -34,7 +34,8 @@ Slot slotFor(const Op &stage, const Type &value) {
     }
     for (const std::string &axis : rest) {
         const Op *whole = wholeOp(stage, axis);
-        s.dims.push_back({Slot::Dim::Axis, Slot::none, axis, wholeOf(whole ? whole->expr("extent") : Expr(0))});
+        s.dims.push_back(
+            {Slot::Dim::Axis, Slot::none, axis, wholeOf(whole ? whole->expr("extent") : Expr(0))});
     }
     return s;
 }
@@ -95,12 +96,14 @@ void PhaseTask::start() {
 
 Value *PhaseTask::rangeOf(const std::string &axis, Loc loc) {
     for (size_t i = 0; i < stage.loops().size(); ++i)
-        if (stage.loops()[i].isRange && stage.loops()[i].name == axis) return map.at(stage.body().args[i].get());
+        if (stage.loops()[i].isRange && stage.loops()[i].name == axis)
+            return map.at(stage.body().args[i].get());
     const Op *whole = wholeOp(stage, axis);
     auto it = map.find(whole->result());
     if (it != map.end()) return it->second;
-    return map[whole->result()] = out->make(OpKind::Whole, loc, {}, whole->result()->type,
-                                            {{"axis", Name{axis}}, {"extent", whole->expr("extent")}}, whole->result()->hint);
+    return map[whole->result()] =
+               out->make(OpKind::Whole, loc, {}, whole->result()->type,
+                         {{"axis", Name{axis}}, {"extent", whole->expr("extent")}}, whole->result()->hint);
 }
 
 std::vector<Value *> PhaseTask::indices(const Slot &s, Loc loc) {
@@ -133,7 +136,8 @@ void PhaseTask::copy(const Op &op, const Targets &t) {
 void PhaseTask::copyInto(Builder &to, const Op &op, const Targets &t) {
     std::vector<Value *> operands;
     for (const Value *v : op.operands) operands.push_back(map.at(v));
-    if (auto g = t.accesses.gathered.find(&op); g != t.accesses.gathered.end()) operands[0] = t.gathers[g->second];
+    if (auto g = t.accesses.gathered.find(&op); g != t.accesses.gathered.end())
+        operands[0] = t.gathers[g->second];
     if (auto s = t.sends.find(&op); s != t.sends.end()) operands[1] = s->second;
     Op *copy = to.op(op.kind, op.loc, std::move(operands));
     for (auto &[name, value] : op.attrs()) copy->set(name, value);
@@ -153,12 +157,14 @@ namespace {
 void dropUnused(Block &task) {
     std::unordered_set<const Value *> used;
     walk(task, [&](const Op &op) { used.insert(op.operands.begin(), op.operands.end()); });
-    std::erase_if(task.ops, [&](auto &op) { return op->kind == OpKind::RangeOp && !used.contains(op->result()); });
+    std::erase_if(task.ops,
+                  [&](auto &op) { return op->kind == OpKind::RangeOp && !used.contains(op->result()); });
 }
 } // namespace
 
 void PhaseTask::close() {
-    for (Block *b = &out->block(); b != task_->op->blocks[0].get(); b = b->parent->parent) Builder(*b).op(OpKind::Yield, stage.loc);
+    for (Block *b = &out->block(); b != task_->op->blocks[0].get(); b = b->parent->parent)
+        Builder(*b).op(OpKind::Yield, stage.loc);
     dropUnused(*task_->op->blocks[0]);
     w.close(*task_);
 }

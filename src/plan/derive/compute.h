@@ -17,9 +17,9 @@ namespace tdl::plan {
 struct Slot {
     struct Dim {
         enum Kind : uint8_t { Index, Axis, Tile } kind;
-        size_t loop;        // of the header, or `none`
-        std::string axis;   // of Axis
-        Interval interval;  // of all instances
+        size_t loop;       // of the header, or `none`
+        std::string axis;  // of Axis
+        Interval interval; // of all instances
     };
     static constexpr size_t none = ~size_t(0);
     std::vector<Dim> dims;
@@ -33,7 +33,8 @@ Slot slotFor(const ir::Op &stage, const ir::Type &value);
 
 class PhaseTask {
 public:
-    PhaseTask(Writer &writer, const ir::Op &stageOp, const ir::Value *cut) : w(writer), stage(stageOp), restricted(cut) {}
+    PhaseTask(Writer &writer, const ir::Op &stageOp, const ir::Value *cut)
+        : w(writer), stage(stageOp), restricted(cut) {}
 
     /// Opens the task; then waits may be added to `task()`, then start() binds the loops of the header.
     void open(const std::string &name, std::string_view kind);

@@ -1,7 +1,7 @@
 #include "plan/derive/cuts.h"
 #include "plan/plan.h"
-#include <fmt/format.h>
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace tdl::plan {
 

@@ -9,7 +9,8 @@ namespace tdl::plan {
 using namespace ir;
 
 const Op *Phase::firstCombined() const {
-    auto it = std::find_if(ops.begin(), ops.end(), [](const Op *o) { return o->kind == OpKind::ReduceRanks; });
+    auto it =
+        std::find_if(ops.begin(), ops.end(), [](const Op *o) { return o->kind == OpKind::ReduceRanks; });
     return it == ops.end() ? nullptr : *it;
 }
 
@@ -18,16 +19,19 @@ namespace {
 /// What the cut needs to know about one operation of the stage's block.
 struct Node {
     const Op *op = nullptr;
-    std::vector<const Value *> uses;                 // also in nested blocks, defined in the stage's block
-    std::vector<const Value *> reads, writes;        // tensors, also in nested blocks
+    std::vector<const Value *> uses;          // also in nested blocks, defined in the stage's block
+    std::vector<const Value *> reads, writes; // tensors, also in nested blocks
     int level = 0;
-    int last = 0;                                    // may run in this phase or before: a store behind it overwrites what it reads
-    std::set<int> wanted;                            // phases that use a result
-    std::set<int> runs;                              // phases that execute it
+    int last = 0;         // may run in this phase or before: a store behind it overwrites what it reads
+    std::set<int> wanted; // phases that use a result
+    std::set<int> runs;   // phases that execute it
     bool root() const { return !writes.empty(); }
     bool cheap() const {
         switch (op->kind) {
-        case OpKind::For: case OpKind::Dot: case OpKind::Reduce: case OpKind::ReduceRanks: return false;
+        case OpKind::For:
+        case OpKind::Dot:
+        case OpKind::Reduce:
+        case OpKind::ReduceRanks: return false;
         default: return true;
         }
     }

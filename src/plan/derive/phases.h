@@ -18,7 +18,8 @@
 namespace tdl::plan {
 
 struct Phase {
-    std::vector<const ir::Op *> ops;         // of the stage's block, in order; a reduce_ranks stands where it is combined
+    std::vector<const ir::Op *>
+        ops; // of the stage's block, in order; a reduce_ranks stands where it is combined
     std::vector<const ir::Op *> partials;    // reduce_ranks whose operand this phase computes
     std::vector<const ir::Value *> spilled;  // computed here, read by later phases
     std::vector<const ir::Value *> reloaded; // spilled by an earlier phase

@@ -11,7 +11,8 @@ namespace {
 
 class StageDeriver {
 public:
-    StageDeriver(Writer &writer, const Op &op, Diagnostics &d) : w(writer), stage(op), diags(d), bindings(bindingsOf(op)) {}
+    StageDeriver(Writer &writer, const Op &op, Diagnostics &d)
+        : w(writer), stage(op), diags(d), bindings(bindingsOf(op)) {}
 
     bool run() {
         int before = diags.errorCount();
@@ -30,16 +31,17 @@ private:
     const Bindings bindings;
     std::vector<Phase> phases;
     std::vector<const Value *> restricted;
-    std::unordered_map<const Value *, Slot> spills;  // values between phases
+    std::unordered_map<const Value *, Slot> spills; // values between phases
     struct Parts {
         Slot slot;
         Value *here = nullptr;
     };
-    std::unordered_map<const Op *, Parts> parts;     // of reductions over ranks
+    std::unordered_map<const Op *, Parts> parts; // of reductions over ranks
 
     const Value *restrictionWhereCombined(const Op &reduce) const {
         for (size_t p = 0; p < phases.size(); ++p)
-            if (std::find(phases[p].ops.begin(), phases[p].ops.end(), &reduce) != phases[p].ops.end()) return restricted[p];
+            if (std::find(phases[p].ops.begin(), phases[p].ops.end(), &reduce) != phases[p].ops.end())
+                return restricted[p];
         return nullptr;
     }
 
@@ -60,7 +62,8 @@ private:
         // Where results of this phase go.
         for (const Value *v : phase.spilled) {
             Slot slot = slotFor(stage, v->type);
-            slot.memory = w.buffer(w.fresh(nameOf(*v) + "_kept"), v->def->loc, v->type.elem, "rank", slot.box(stage, nullptr));
+            slot.memory = w.buffer(w.fresh(nameOf(*v) + "_kept"), v->def->loc, v->type.elem, "rank",
+                                   slot.box(stage, nullptr));
             spills[v] = std::move(slot);
         }
         std::unordered_map<const Value *, Slot> outboxes; // of operands; several reductions may share one
@@ -68,13 +71,15 @@ private:
             const Value *v = r->operands[0];
             if (outboxes.contains(v)) continue;
             Slot slot = slotFor(stage, v->type);
-            slot.memory = w.buffer(w.fresh(nameOf(*v) + "_out"), r->loc, v->type.elem, "rank", slot.box(stage, nullptr));
+            slot.memory = w.buffer(w.fresh(nameOf(*v) + "_out"), r->loc, v->type.elem, "rank",
+                                   slot.box(stage, nullptr));
             outboxes[v] = std::move(slot);
         }
 
         PhaseTask task(w, stage, restricted[p]);
         const Op *first = phase.firstCombined();
-        task.open(first ? stage.symbol + "_" + first->name("kind") : stage.symbol, first ? "combine" : "compute");
+        task.open(first ? stage.symbol + "_" + first->name("kind") : stage.symbol,
+                  first ? "combine" : "compute");
         for (const Op *op : phase.ops)
             if (op->kind == OpKind::ReduceRanks) flags.emplace_back(parts.at(op).here, op->loc);
         for (auto &[flag, loc] : flags) waitForAll(w, task.task(), loc, flag);
@@ -90,7 +95,8 @@ private:
                     task.spill(*r, spills.at(r.get()), op->loc);
         }
         for (const Op *r : phase.partials)
-            if (auto it = outboxes.find(r->operands[0]); it != outboxes.end() && r == firstUser(phase, it->first))
+            if (auto it = outboxes.find(r->operands[0]);
+                it != outboxes.end() && r == firstUser(phase, it->first))
                 task.spill(*it->first, it->second, r->loc);
         task.close();
 
@@ -112,7 +118,9 @@ private:
         const Op &tensor = *g.tensor->def;
         const std::string &name = tensor.name();
         Writer::Staged *before = w.staged(g.tensor, g.box);
-        Value *buffer = before ? before->buffer : w.buffer(w.fresh(name + "_in"), g.loc, tensor.result()->type.elem, "protocol", g.box);
+        Value *buffer =
+            before ? before->buffer
+                   : w.buffer(w.fresh(name + "_in"), g.loc, tensor.result()->type.elem, "protocol", g.box);
         if (g.bounded) buffer->def->set("bounds", extentsOf(tensor));
         if (before) return *before;
         auto box = [&](const Expr &to) {
@@ -139,14 +147,16 @@ private:
         std::string name = nameOf(*reduce.operands[0]);
         Parts &p = parts[&reduce];
         p.slot = outbox;
-        p.slot.memory = w.buffer(w.fresh(name + "_parts"), reduce.loc, reduce.operands[0]->type.elem, "protocol", withSource);
+        p.slot.memory = w.buffer(w.fresh(name + "_parts"), reduce.loc, reduce.operands[0]->type.elem,
+                                 "protocol", withSource);
         auto boxFor = [&](const Expr &to) { return onRank(box, to); };
         p.here = emit(w, {name, reduce.loc, outbox.memory, p.slot.memory, boxFor, outbox.axes(), true});
     }
 
     Value *sendBuffer(const Send &s) {
         const Op &tensor = *s.store->operands[1]->def;
-        return w.buffer(w.fresh(tensor.name() + "_out"), s.store->loc, tensor.result()->type.elem, "rank", s.box);
+        return w.buffer(w.fresh(tensor.name() + "_out"), s.store->loc, tensor.result()->type.elem, "rank",
+                        s.box);
     }
 
     // What this rank wrote of a tensor that lives elsewhere goes to its owners, or to every copy, and is stored there.
@@ -155,8 +165,10 @@ private:
         const Loc &loc = s.store->loc;
         int dim = distDim(tensor);
         Box landing;
-        for (const Dim &d : tensor.dims()) landing.push_back(d.dist ? blockOfRank(d.extent) : wholeOf(d.extent));
-        Value *landed = w.buffer(w.fresh(tensor.name() + "_landed"), loc, tensor.result()->type.elem, "protocol", landing);
+        for (const Dim &d : tensor.dims())
+            landing.push_back(d.dist ? blockOfRank(d.extent) : wholeOf(d.extent));
+        Value *landed = w.buffer(w.fresh(tensor.name() + "_landed"), loc, tensor.result()->type.elem,
+                                 "protocol", landing);
         auto owned = [&](Box b, const Expr &owner) {
             if (dim >= 0) {
                 auto d = static_cast<size_t>(dim);
@@ -173,13 +185,16 @@ private:
         counts.insert(counts.end(), chunks.counts.begin(), chunks.counts.end());
         Task t = w.open(w.fresh("unpack_" + tensor.name()), "unpack", loc, chunks.coords, std::move(counts));
         waitForAll(w, t, loc, here);
-        copyChunk(t, loc, landed, w.declared().at(tensor.result()), rangesOf(t, loc, chunks, s.axes), {}, nullptr);
+        copyChunk(t, loc, landed, w.declared().at(tensor.result()), rangesOf(t, loc, chunks, s.axes), {},
+                  nullptr);
         w.close(t);
     }
 };
 
 } // namespace
 
-bool deriveStage(Writer &w, const Op &stage, Diagnostics &d) { return StageDeriver(w, stage, d).run(); }
+bool deriveStage(Writer &w, const Op &stage, Diagnostics &d) {
+    return StageDeriver(w, stage, d).run();
+}
 
 } // namespace tdl::plan

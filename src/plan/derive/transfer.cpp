@@ -30,7 +30,8 @@ std::vector<Value *> rangesOf(Task &t, Loc loc, const Chunks &c, const std::vect
         while (std::find(used.begin(), used.end(), axis) != used.end()) axis += "_";
         used.push_back(axis);
         ranges.push_back(t.body.make(OpKind::RangeOp, loc, {}, Type::range(axis),
-                                     {{"axis", Name{axis}}, {"lo", c.tiles[i].lo}, {"hi", c.tiles[i].hi}}, axis));
+                                     {{"axis", Name{axis}}, {"lo", c.tiles[i].lo}, {"hi", c.tiles[i].hi}},
+                                     axis));
     }
     return ranges;
 }
@@ -50,7 +51,8 @@ void copyChunk(Task &t, Loc loc, Value *from, Value *to, const std::vector<Value
 }
 
 void waitForAll(Writer &w, Task &t, Loc loc, Value *flag) {
-    if (w.awaited.insert(flag).second) t.body.op(OpKind::Wait, loc, {flag}, {{"from", Expr(0)}, {"count", ranks()}});
+    if (w.awaited.insert(flag).second)
+        t.body.op(OpKind::Wait, loc, {flag}, {{"from", Expr(0)}, {"count", ranks()}});
 }
 
 Value *emit(Writer &w, const Transfer &x) {
@@ -69,7 +71,8 @@ Value *emit(Writer &w, const Transfer &x) {
     if (x.bySource) head.push_back(t.body.expr(x.loc, thisRank()));
     copyChunk(t, x.loc, x.from, x.to, ranges, head, &d);
 
-    Op *last = t.body.op(OpKind::Arrive, x.loc, {sent}, {{"index", Expr::sym(p)}, {"total", product(chunks.counts)}});
+    Op *last = t.body.op(OpKind::Arrive, x.loc, {sent},
+                         {{"index", Expr::sym(p)}, {"total", product(chunks.counts)}});
     Builder then(last->addBlock());
     then.op(OpKind::Notify, x.loc, {here}, {{"to", d}, {"count", Expr(1)}, {"index", thisRank()}});
     w.close(t, then, ranks());

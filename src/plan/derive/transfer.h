@@ -15,12 +15,12 @@
 namespace tdl::plan {
 
 struct Transfer {
-    std::string name;                                    // of what moves
+    std::string name; // of what moves
     Loc loc;
     ir::Value *from = nullptr, *to = nullptr;
-    std::function<Box(const ir::Expr &to)> box;          // what `rank` has for rank `to`, global indices
-    std::vector<std::string> axes;                       // a name per dimension; empty: any
-    bool bySource = false;                               // `to` has a first dimension more: the sender
+    std::function<Box(const ir::Expr &to)> box; // what `rank` has for rank `to`, global indices
+    std::vector<std::string> axes;              // a name per dimension; empty: any
+    bool bySource = false;                      // `to` has a first dimension more: the sender
 };
 /// Emits the task; returns the flag that tells a rank, by a word per sender, that its box has come.
 ir::Value *emit(Writer &, const Transfer &);

@@ -22,7 +22,8 @@ Writer::Writer(const Op &kernel, std::string name, const Options &o)
         top.append(clone(*op, map))->text = {};
     }
     done = Builder(top).make(OpKind::Flag, kernel.loc, {}, Type::of(TypeKind::Flag),
-                             {{"name", Name{fresh("done")}}, {"kind", Name{"done"}}, {"words", ranks()}}, "done");
+                             {{"name", Name{fresh("done")}}, {"kind", Name{"done"}}, {"words", ranks()}},
+                             "done");
 }
 
 std::string Writer::fresh(const std::string &hint) {
@@ -62,7 +63,9 @@ Writer::Staged *Writer::staged(const Value *tensor, const Box &box) {
         if (s.tensor == tensor && s.box == box) return &s.staged;
     return nullptr;
 }
-void Writer::stage(const Value *tensor, const Box &box, Staged s) { stagedBoxes.push_back({tensor, box, s}); }
+void Writer::stage(const Value *tensor, const Box &box, Staged s) {
+    stagedBoxes.push_back({tensor, box, s});
+}
 void Writer::forget(const Value *tensor) {
     std::erase_if(stagedBoxes, [&](const StagedBox &s) { return s.tensor == tensor; });
 }
@@ -75,7 +78,8 @@ Value *Writer::buffer(const std::string &name, Loc loc, Elem elem, std::string_v
     }
     return Builder(plan->body())
         .make(OpKind::Buffer, loc, {}, Type::of(TypeKind::Buffer, elem),
-              {{"name", Name{name}}, {"scope", Name{std::string(scope)}}, {"dims", dims}, {"origin", origin}}, name);
+              {{"name", Name{name}}, {"scope", Name{std::string(scope)}}, {"dims", dims}, {"origin", origin}},
+              name);
 }
 
 Value *Writer::flag(const std::string &name, Loc loc) {
@@ -86,7 +90,8 @@ Value *Writer::flag(const std::string &name, Loc loc) {
 
 Value *Writer::join(const std::string &name, Loc loc, Expr words) {
     return Builder(plan->body())
-        .make(OpKind::Join, loc, {}, Type::of(TypeKind::Join), {{"name", Name{name}}, {"words", std::move(words)}}, name);
+        .make(OpKind::Join, loc, {}, Type::of(TypeKind::Join),
+              {{"name", Name{name}}, {"words", std::move(words)}}, name);
 }
 
 Task Writer::open(const std::string &name, std::string_view kind, Loc loc, std::vector<std::string> coords,
@@ -100,7 +105,8 @@ Task Writer::open(const std::string &name, std::string_view kind, Loc loc, std::
     Block &b = op->addBlock();
     Task t{tasks.append(std::move(op)), Builder(b)};
     if (last)
-        t.body.op(OpKind::WaitJoin, loc, {last->operands[0]}, {{"index", last->expr("index")}, {"total", last->expr("total")}});
+        t.body.op(OpKind::WaitJoin, loc, {last->operands[0]},
+                  {{"index", last->expr("index")}, {"total", last->expr("total")}});
     return t;
 }
 
@@ -109,8 +115,12 @@ void Writer::arriveAt(Task &t, Builder &b, Expr total) {
     last = b.op(OpKind::Arrive, t.op->loc, {end}, {{"index", Expr(0)}, {"total", std::move(total)}});
 }
 
-void Writer::close(Task &t) { arriveAt(t, t.body, ticketsOf(*t.op)); }
-void Writer::close(Task &t, Builder &b, Expr total) { arriveAt(t, b, std::move(total)); }
+void Writer::close(Task &t) {
+    arriveAt(t, t.body, ticketsOf(*t.op));
+}
+void Writer::close(Task &t, Builder &b, Expr total) {
+    arriveAt(t, b, std::move(total));
+}
 
 std::unique_ptr<Op> Writer::finish() {
     if (!last) {

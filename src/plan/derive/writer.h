@@ -30,7 +30,7 @@ public:
     const ir::ValueMap &declared() const { return map; }
 
     ir::Value *buffer(const std::string &name, Loc, Elem, std::string_view scope, const Box &);
-    ir::Value *flag(const std::string &name, Loc);   // data, a word per rank
+    ir::Value *flag(const std::string &name, Loc); // data, a word per rank
     ir::Value *join(const std::string &name, Loc, ir::Expr words);
 
     ir::Value *doneFlag() const { return done; }
@@ -41,7 +41,7 @@ public:
     };
     Staged *staged(const ir::Value *tensor, const Box &);
     void stage(const ir::Value *tensor, const Box &, Staged);
-    void forget(const ir::Value *tensor); // it is stored to
+    void forget(const ir::Value *tensor);          // it is stored to
     std::unordered_set<const ir::Value *> awaited; // flags of which a step has awaited all words
 
     /// A name that no declaration or task of the plan has.
@@ -86,7 +86,7 @@ private:
 bool isPositive(const ir::Expr &);
 /// Tiles of an interval as a coordinate of a task.
 struct Tiles {
-    ir::Expr count; // of the coordinate
+    ir::Expr count;  // of the coordinate
     ir::Expr lo, hi; // of the tile at the coordinate
 };
 Tiles tilesOf(const Interval &, const ir::Expr &by, const ir::Expr &coord);

@@ -6,14 +6,18 @@ namespace tdl::plan {
 
 using namespace ir;
 
-Code::Code(const Expr &e, Symbols &s) { depth = add(e, s); }
+Code::Code(const Expr &e, Symbols &s) {
+    depth = add(e, s);
+}
 
 size_t Code::add(const Expr &e, Symbols &s) {
     size_t needs = 1;
     switch (e.kind()) {
     case ExprKind::Const:
-        if (e.value() >= Symbols::large) items.push_back({ExprKind::Sym, s.number(e.value())});
-        else items.push_back({ExprKind::Const, e.value()});
+        if (e.value() >= Symbols::large)
+            items.push_back({ExprKind::Sym, s.number(e.value())});
+        else
+            items.push_back({ExprKind::Const, e.value()});
         return 1;
     case ExprKind::Sym: items.push_back({ExprKind::Sym, s.number(e.name())}); return 1;
     case ExprKind::Not: needs = add(e.lhs(), s); break;
@@ -87,7 +91,10 @@ PlanCode::PlanCode(const Op &p) : plan(p), rank(symbols.number("rank")), ranks(s
             t.counts = codes(op->exprs("counts"));
             for (auto &inner : op->body().ops) {
                 bool wait = inner->kind == OpKind::Wait || inner->kind == OpKind::WaitJoin;
-                (wait ? t.waits : inner->kind == OpKind::Arrive ? t.arrivals : t.work).push_back(compile(*inner));
+                (wait                            ? t.waits
+                 : inner->kind == OpKind::Arrive ? t.arrivals
+                                                 : t.work)
+                    .push_back(compile(*inner));
             }
             tasks.push_back(std::move(t));
             break;
@@ -108,7 +115,8 @@ Instruction PlanCode::compile(const Op &op) {
     auto code = [&](std::string_view attr) { return Code(op.expr(attr), symbols); };
     switch (op.kind) {
     case OpKind::Wait: i.a = code("from"), i.b = code("count"); break;
-    case OpKind::WaitJoin: case OpKind::Arrive: i.a = code("index"), i.b = code("total"); break;
+    case OpKind::WaitJoin:
+    case OpKind::Arrive: i.a = code("index"), i.b = code("total"); break;
     case OpKind::Notify: i.a = code("to"), i.b = code("count"), i.c = code("index"); break;
     case OpKind::RangeOp: i.a = code("lo"), i.b = code("hi"); break;
     case OpKind::ExprOp: i.a = code("value"); break;
@@ -125,7 +133,8 @@ Instruction PlanCode::compile(const Op &op) {
     }
     default: break;
     }
-    bool synchronises = op.kind == OpKind::Wait || op.kind == OpKind::WaitJoin || op.kind == OpKind::Arrive || op.kind == OpKind::Notify;
+    bool synchronises = op.kind == OpKind::Wait || op.kind == OpKind::WaitJoin || op.kind == OpKind::Arrive ||
+                        op.kind == OpKind::Notify;
     for (const Value *v : op.operands) {
         if (v->type.isMemory() || synchronises)
             i.memory = numbers.at(v);

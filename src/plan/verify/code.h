@@ -13,7 +13,9 @@ namespace tdl::plan {
 class Symbols {
 public:
     static constexpr int64_t large = 8;
-    int number(const std::string &name) { return static_cast<int>(numbers.try_emplace(name, numbers.size()).first->second); }
+    int number(const std::string &name) {
+        return static_cast<int>(numbers.try_emplace(name, numbers.size()).first->second);
+    }
     int number(int64_t literal) { return literals[literal] = number("#" + std::to_string(literal)); }
     size_t size() const { return numbers.size(); }
     std::map<int64_t, int> literals; // of `large` or more
@@ -40,13 +42,14 @@ private:
 
 struct Instruction {
     const ir::Op *op = nullptr;
-    std::vector<int> in;   // numbers of operand values
-    int out = -1;          // of the first result
-    int memory = -1;       // of a load or store; flag or join of waits and arrivals
-    Code a, b, c;          // range lo, hi; wait from, count; wait_join and arrive index, total; notify to, count, index;
-                           // store at; loop extent, lo, hi; whole extent; expr value
-    Code by;               // of a loop over ranges
-    int arg = -1;          // what a loop binds
+    std::vector<int> in; // numbers of operand values
+    int out = -1;        // of the first result
+    int memory = -1;     // of a load or store; flag or join of waits and arrivals
+    Code a, b,
+        c;   // range lo, hi; wait from, count; wait_join and arrive index, total; notify to, count, index;
+             // store at; loop extent, lo, hi; whole extent; expr value
+    Code by; // of a loop over ranges
+    int arg = -1; // what a loop binds
     std::vector<Instruction> body;
 };
 
@@ -77,7 +80,8 @@ struct PlanCode {
     size_t values = 0;
 
 private:
-    std::unordered_map<const ir::Value *, int> numbers; // of values, memories, flags, joins: each kind for itself
+    std::unordered_map<const ir::Value *, int>
+        numbers; // of values, memories, flags, joins: each kind for itself
     int value(const ir::Value *v);
     Instruction compile(const ir::Op &);
 };

@@ -39,12 +39,14 @@ public:
         for (auto &op : plan.body().ops) {
             bool declaration = false;
             switch (op->kind) {
-            case OpKind::Tensor: case OpKind::Param: case OpKind::Require:
-            case OpKind::Buffer: case OpKind::Flag: case OpKind::Join: declaration = true; break;
+            case OpKind::Tensor:
+            case OpKind::Param:
+            case OpKind::Require:
+            case OpKind::Buffer:
+            case OpKind::Flag:
+            case OpKind::Join: declaration = true; break;
             case OpKind::Task: tasks = true; break;
-            default:
-                fail(*op, Diag::PlanPlace, op->info().text, "beside the tasks of a plan");
-                continue;
+            default: fail(*op, Diag::PlanPlace, op->info().text, "beside the tasks of a plan"); continue;
             }
             if (declaration && tasks) fail(*op, Diag::PlanPlace, op->info().text, "behind a task");
             if (declaration && op->kind != OpKind::Require) add(*op, op->name());
@@ -68,7 +70,8 @@ private:
     }
 
     void add(const Op &op, const std::string &name) {
-        if (!declared.insert(name).second) fail(op, Diag::PlanDeclaration, op.info().text, name, "has the name of something else");
+        if (!declared.insert(name).second)
+            fail(op, Diag::PlanDeclaration, op.info().text, name, "has the name of something else");
     }
 
     void known(const Op &op, const Expr &e, const Names &names) {
@@ -88,7 +91,8 @@ private:
         auto oneOf = [&](const char *attr, std::initializer_list<std::string_view> values) {
             for (std::string_view v : values)
                 if (op.name(attr) == v) return;
-            fail(op, Diag::PlanDeclaration, op.info().text, op.name(), fmt::format("has {} `{}`", attr, op.name(attr)));
+            fail(op, Diag::PlanDeclaration, op.info().text, op.name(),
+                 fmt::format("has {} `{}`", attr, op.name(attr)));
         };
         switch (op.kind) {
         case OpKind::Tensor: {
@@ -99,7 +103,8 @@ private:
                 dist += d.dist;
             }
             if (dist > (op.has("uniform") ? 0 : 1))
-                fail(op, Diag::PlanDeclaration, "tensor", op.name(), "is distributed more than once, or uniform too");
+                fail(op, Diag::PlanDeclaration, "tensor", op.name(),
+                     "is distributed more than once, or uniform too");
             break;
         }
         case OpKind::Require: known(op, op.expr("cond"), common); break;
@@ -107,7 +112,8 @@ private:
             oneOf("scope", {"protocol", "rank"});
             size_t n = op.exprs("dims").size();
             if (op.exprs("origin").size() != n || (op.has("bounds") && op.exprs("bounds").size() != n))
-                fail(op, Diag::PlanDeclaration, "buffer", op.name(), fmt::format("needs {} values in each list", n));
+                fail(op, Diag::PlanDeclaration, "buffer", op.name(),
+                     fmt::format("needs {} values in each list", n));
             known(op, op.exprs("dims"), op.name("scope") == "protocol" ? common : withRank);
             known(op, op.exprs("origin"), withRank);
             if (op.has("bounds")) known(op, op.exprs("bounds"), common);
@@ -116,7 +122,8 @@ private:
         case OpKind::Flag:
             oneOf("kind", {"data", "done"});
             known(op, op.expr("words"), common);
-            if (op.name("kind") == "done" && op.expr("words") != ranks()) fail(op, Diag::PlanDone, "it has a word per rank");
+            if (op.name("kind") == "done" && op.expr("words") != ranks())
+                fail(op, Diag::PlanDone, "it has a word per rank");
             break;
         case OpKind::Join: known(op, op.expr("words"), withRank); break;
         default: break;
@@ -126,11 +133,13 @@ private:
     void task(const Op &task) {
         Names names = withRank;
         if (task.names("coords").size() != task.exprs("counts").size())
-            fail(task, Diag::PlanDeclaration, "task", task.symbol, "has another number of coordinates than of counts");
+            fail(task, Diag::PlanDeclaration, "task", task.symbol,
+                 "has another number of coordinates than of counts");
         known(task, task.exprs("counts"), withRank);
         for (const std::string &c : task.names("coords"))
             if (!names.insert(c).second)
-                fail(task, Diag::PlanDeclaration, "task", task.symbol, fmt::format("uses `{}` as a coordinate, which stands for something else", c));
+                fail(task, Diag::PlanDeclaration, "task", task.symbol,
+                     fmt::format("uses `{}` as a coordinate, which stands for something else", c));
         walk(task.body(), [&](const Op &op) {
             for (auto &[attr, value] : op.attrs()) {
                 if (auto *e = std::get_if<Expr>(&value)) known(op, *e, names);
@@ -142,6 +151,8 @@ private:
 
 } // namespace
 
-bool checkDeclarations(const Op &plan, Diagnostics &d) { return Checker(plan, d).run(); }
+bool checkDeclarations(const Op &plan, Diagnostics &d) {
+    return Checker(plan, d).run();
+}
 
 } // namespace tdl::plan

@@ -18,7 +18,8 @@ struct Instance {
 
 enum class Outcome : uint8_t { Sound, Wrong, TooLarge };
 /// Runs it; reports the first violation. Buffers that got elements from peers that nobody read are added to `unread`.
-Outcome execute(const PlanCode &, const Instance &, Diagnostics &, std::vector<std::pair<const ir::Op *, std::string>> &unread);
+Outcome execute(const PlanCode &, const Instance &, Diagnostics &,
+                std::vector<std::pair<const ir::Op *, std::string>> &unread);
 
 /// Runs several; the number that was sound, or nothing if one was wrong.
 std::optional<int> checkInstances(const ir::Op &plan, Diagnostics &, bool remarkUnread);

@@ -3,8 +3,8 @@
 // Constants of the program may make every instance large (`f32[M, 4096]`). Then they are taken for sizes and made small as
 // well. A plan that is right for these is right for the constants; one that is not may rely on how they are related, so
 // nothing is concluded from that.
-#include "plan/verify/instance.h"
 #include "ir/verify.h"
+#include "plan/verify/instance.h"
 #include <unordered_set>
 
 namespace tdl::plan {
@@ -100,7 +100,8 @@ std::optional<int> checkInstances(const ir::Op &plan, Diagnostics &d, bool remar
     std::unordered_set<const ir::Op *> told;
     if (sound && remarkUnread)
         for (auto &[buffer, where] : unread)
-            if (told.insert(buffer).second) d.report(ir::placeOf(*buffer), Diag::PlanUnread, buffer->name(), where);
+            if (told.insert(buffer).second)
+                d.report(ir::placeOf(*buffer), Diag::PlanUnread, buffer->name(), where);
     return sound;
 }
 

@@ -15,7 +15,9 @@ constexpr int64_t kTickets = 4000, kCells = 300000;
 
 Machine::Machine(const PlanCode &c, const Instance &i, Diagnostics &d) : code(c), instance(i), diags(d) {}
 
-std::string Machine::where(int rank) const { return fmt::format("rank {}, {}", rank, instance.text); }
+std::string Machine::where(int rank) const {
+    return fmt::format("rank {}, {}", rank, instance.text);
+}
 
 Span Machine::blockOf(int64_t extent, int64_t rank) const {
     int64_t block = std::max<int64_t>(1, apply(ExprKind::Ceil, extent, instance.ranks));
@@ -36,7 +38,8 @@ bool Machine::makeRanks() {
             for (const Code &c : t.counts) {
                 int64_t k = eval(c, r);
                 if (k < 1) {
-                    fail(*t.op, Diag::PlanCount, "task", t.op->symbol, fmt::format("a coordinate has {} values", k), where(r));
+                    fail(*t.op, Diag::PlanCount, "task", t.op->symbol,
+                         fmt::format("a coordinate has {} values", k), where(r));
                     return true;
                 }
                 if (k > kTickets || (n *= k) > kTickets || (count + n) > kTickets) return false;
@@ -67,7 +70,9 @@ bool Machine::makeRanks() {
     flags.resize(ranks.size());
     counters.resize(ranks.size());
     for (int r = 0; r < instance.ranks; ++r) {
-        auto words = [&](const Code &c) { return static_cast<size_t>(std::clamp<int64_t>(eval(c, r), 0, kTickets)); };
+        auto words = [&](const Code &c) {
+            return static_cast<size_t>(std::clamp<int64_t>(eval(c, r), 0, kTickets));
+        };
         for (const Code &c : code.flagWords)
             flags[static_cast<size_t>(r)].emplace_back(words(c), Word{false, false, Tickets(tickets.size())});
         for (const Code &c : code.joinWords)
@@ -95,7 +100,8 @@ Outcome Machine::run() {
             while (r.next < r.end && ok) {
                 Ticket &t = tickets[static_cast<size_t>(r.next)];
                 setCoordinates(t);
-                bool ready = std::all_of(t.task->waits.begin(), t.task->waits.end(), [&](const Instruction &w) { return wait(t, w, false); });
+                bool ready = std::all_of(t.task->waits.begin(), t.task->waits.end(),
+                                         [&](const Instruction &w) { return wait(t, w, false); });
                 if (!ready || !ok) break;
                 execute(r.next++);
                 progress = true;
@@ -113,20 +119,23 @@ bool Machine::wait(Ticket &t, const Instruction &w, bool commit) {
     if (w.op->kind == OpKind::WaitJoin) {
         auto &words = counters[me][memory];
         if (a < 0 || a >= static_cast<int64_t>(words.size())) {
-            fail(*w.op, Diag::PlanCount, "join", code.joins[memory]->name(), fmt::format("there is no counter {}", a), where(t.rank));
+            fail(*w.op, Diag::PlanCount, "join", code.joins[memory]->name(),
+                 fmt::format("there is no counter {}", a), where(t.rank));
             return false;
         }
         const Counter &c = words[static_cast<size_t>(a)];
         if (c.count < b || c.total < 0) return false;
         if (c.total != b)
-            fail(*w.op, Diag::PlanCount, "join", code.joins[memory]->name(), fmt::format("waits for {} of {} arrivals", b, c.total), where(t.rank));
+            fail(*w.op, Diag::PlanCount, "join", code.joins[memory]->name(),
+                 fmt::format("waits for {} of {} arrivals", b, c.total), where(t.rank));
         if (commit) t.before.insert(c.arrived);
         return true;
     }
     const Op &flag = *code.flags[memory];
     auto &words = flags[me][memory];
     if (a < 0 || b < 0 || a + b > static_cast<int64_t>(words.size())) {
-        fail(*w.op, Diag::PlanCount, "flag", flag.name(), fmt::format("there are no words {} to {}", a, a + b), where(t.rank));
+        fail(*w.op, Diag::PlanCount, "flag", flag.name(),
+             fmt::format("there are no words {} to {}", a, a + b), where(t.rank));
         return false;
     }
     bool done = flag.name("kind") == "done";
@@ -160,8 +169,11 @@ void Machine::arrive(int n, const Instruction &a, const Tickets &published) {
     int64_t index = eval(a.a, rank), total = eval(a.b, rank);
     auto memory = static_cast<size_t>(a.memory);
     auto &words = counters[static_cast<size_t>(rank)][memory];
-    auto wrong = [&](std::string why) { fail(*a.op, Diag::PlanCount, "join", code.joins[memory]->name(), std::move(why), where(rank)); };
-    if (index < 0 || index >= static_cast<int64_t>(words.size())) return wrong(fmt::format("there is no counter {}", index));
+    auto wrong = [&](std::string why) {
+        fail(*a.op, Diag::PlanCount, "join", code.joins[memory]->name(), std::move(why), where(rank));
+    };
+    if (index < 0 || index >= static_cast<int64_t>(words.size()))
+        return wrong(fmt::format("there is no counter {}", index));
     Counter &c = words[static_cast<size_t>(index)];
     if (total < 1) return wrong(fmt::format("its total is {}", total));
     if (c.total >= 0 && c.total != total) return wrong(fmt::format("its total is {} and {}", c.total, total));
@@ -181,16 +193,21 @@ void Machine::notify(int n, const Instruction &i, const Tickets &published) {
     int64_t to = eval(i.a, rank), count = eval(i.b, rank), index = eval(i.c, rank);
     auto memory = static_cast<size_t>(i.memory);
     const Op &flag = *code.flags[memory];
-    auto wrong = [&](std::string why) { fail(*i.op, Diag::PlanCount, "flag", flag.name(), std::move(why), where(rank)); };
-    if (to < 0 || count < 0 || to + count > instance.ranks) return wrong(fmt::format("there are no ranks {} to {}", to, to + count));
+    auto wrong = [&](std::string why) {
+        fail(*i.op, Diag::PlanCount, "flag", flag.name(), std::move(why), where(rank));
+    };
+    if (to < 0 || count < 0 || to + count > instance.ranks)
+        return wrong(fmt::format("there are no ranks {} to {}", to, to + count));
     if (flag.name("kind") == "done") {
         if (int late = touched[static_cast<size_t>(rank)].outside(published); late >= 0)
             fail(*i.op, Diag::PlanIsolation, tickets[static_cast<size_t>(late)].task->op->symbol,
-                 fmt::format("is not ordered before the `done` of rank {}, whose buffers it uses", rank), where(rank));
+                 fmt::format("is not ordered before the `done` of rank {}, whose buffers it uses", rank),
+                 where(rank));
     }
     for (int64_t r = to; r < to + count; ++r) {
         auto &words = flags[static_cast<size_t>(r)][memory];
-        if (index < 0 || index >= static_cast<int64_t>(words.size())) return wrong(fmt::format("there is no word {}", index));
+        if (index < 0 || index >= static_cast<int64_t>(words.size()))
+            return wrong(fmt::format("there is no word {}", index));
         Word &w = words[static_cast<size_t>(index)];
         if (w.set) return wrong(fmt::format("word {} on rank {} is notified twice", index, r));
         w.set = true;
@@ -215,13 +232,17 @@ void Machine::finish() {
                 const Word &w = flags[r][f][i];
                 if (!ok || (done ? w.set : !w.set || w.awaited)) continue;
                 if (done)
-                    fail(*code.flags[f], Diag::PlanDone, fmt::format("rank {} does not notify rank {} ({})", i, rank, instance.text));
+                    fail(*code.flags[f], Diag::PlanDone,
+                         fmt::format("rank {} does not notify rank {} ({})", i, rank, instance.text));
                 else
-                    fail(*code.flags[f], Diag::PlanCount, "flag", code.flags[f]->name(), fmt::format("nobody waits for word {}", i), where(rank));
+                    fail(*code.flags[f], Diag::PlanCount, "flag", code.flags[f]->name(),
+                         fmt::format("nobody waits for word {}", i), where(rank));
             }
         }
         for (size_t m = 0; m < code.memories.size(); ++m)
-            if (const Op &op = *code.memories[m].op; ok && code.memories[m].tensor && op.name("mode") == "out" && !ranks[r].areas[m].writtenEverywhere())
+            if (const Op &op = *code.memories[m].op; ok && code.memories[m].tensor &&
+                                                     op.name("mode") == "out" &&
+                                                     !ranks[r].areas[m].writtenEverywhere())
                 fail(op, Diag::PlanUnwritten, op.name(), rank, instance.text);
     }
 }
@@ -233,7 +254,8 @@ void Machine::blocked() {
         setCoordinates(t);
         for (const Instruction &w : t.task->waits)
             if (!wait(t, w, false) && ok)
-                return fail(*w.op, Diag::PlanDeadlock, t.task->op->symbol, w.op->operands[0]->def->name(), where(t.rank));
+                return fail(*w.op, Diag::PlanDeadlock, t.task->op->symbol, w.op->operands[0]->def->name(),
+                            where(t.rank));
     }
 }
 
@@ -248,7 +270,8 @@ std::vector<std::pair<const Op *, std::string>> Machine::unread() const {
     return out;
 }
 
-Outcome execute(const PlanCode &code, const Instance &i, Diagnostics &d, std::vector<std::pair<const Op *, std::string>> &unread) {
+Outcome execute(const PlanCode &code, const Instance &i, Diagnostics &d,
+                std::vector<std::pair<const Op *, std::string>> &unread) {
     Machine m(code, i, d);
     Outcome o = m.run();
     if (o == Outcome::Sound)

@@ -31,7 +31,7 @@ private:
     };
     std::vector<Ticket> tickets;
     std::vector<Rank> ranks;
-    bool makeRanks();      // false: too large
+    bool makeRanks(); // false: too large
     void setCoordinates(Ticket &);
 
     // ---- Synchronisation ----
@@ -43,9 +43,9 @@ private:
         int64_t count = 0, total = -1;
         Tickets arrived;
     };
-    std::vector<std::vector<std::vector<Word>>> flags;      // by rank and flag
+    std::vector<std::vector<std::vector<Word>>> flags; // by rank and flag
     std::vector<std::vector<std::vector<Counter>>> counters;
-    std::vector<Tickets> touched;                           // by rank: accesses of what peers can write
+    std::vector<Tickets> touched; // by rank: accesses of what peers can write
     bool wait(Ticket &, const Instruction &, bool commit);
     void arrive(int ticket, const Instruction &, const Tickets &);
     void notify(int ticket, const Instruction &, const Tickets &);
@@ -65,7 +65,9 @@ private:
     void access(int ticket, const Instruction &, bool maybe);
     void compute(const Instruction &);
     Span blockOf(int64_t extent, int64_t rank) const;
-    int64_t eval(const Code &c, int rank) const { return c.run(ranks[static_cast<size_t>(rank)].symbols.data()); }
+    int64_t eval(const Code &c, int rank) const {
+        return c.run(ranks[static_cast<size_t>(rank)].symbols.data());
+    }
 
     template <class... A> void fail(const ir::Op &at, Diag kind, A &&...args);
     std::string where(int rank) const;

@@ -6,7 +6,8 @@ namespace tdl::plan {
 
 int Tickets::outside(const Tickets &all) const {
     for (size_t i = 0; i < words.size(); ++i)
-        if (uint64_t rest = words[i] & ~all.words[i]) return static_cast<int>(64 * i) + std::countr_zero(rest);
+        if (uint64_t rest = words[i] & ~all.words[i])
+            return static_cast<int>(64 * i) + std::countr_zero(rest);
     return -1;
 }
 
@@ -25,7 +26,8 @@ template <class F> std::optional<Area::Conflict> Area::each(const std::vector<Sp
     while (true) {
         size_t index = 0;
         for (size_t d = 0; d < box.size(); ++d)
-            index = index * static_cast<size_t>(held_[d].second - held_[d].first) + static_cast<size_t>(at[d] - held_[d].first);
+            index = index * static_cast<size_t>(held_[d].second - held_[d].first) +
+                    static_cast<size_t>(at[d] - held_[d].first);
         if (auto c = f(cells[index])) return c;
         size_t d = box.size();
         while (d > 0 && ++at[d - 1] == box[d - 1].second) --d, at[d] = box[d].first;
@@ -33,7 +35,8 @@ template <class F> std::optional<Area::Conflict> Area::each(const std::vector<Sp
     }
 }
 
-std::optional<Area::Conflict> Area::read(int ticket, const std::vector<Span> &box, const Tickets &before, bool maybe) {
+std::optional<Area::Conflict> Area::read(int ticket, const std::vector<Span> &box, const Tickets &before,
+                                         bool maybe) {
     return each(box, [&](Cell &c) -> std::optional<Conflict> {
         if (c.writer == nobody) {
             if (!maybe) return Conflict{-1, false, true};
@@ -62,7 +65,8 @@ bool Area::writtenEverywhere() const {
 }
 
 bool Area::hasUnread() const {
-    return std::any_of(cells.begin(), cells.end(), [](const Cell &c) { return c.writer >= 0 && c.readers.empty(); });
+    return std::any_of(cells.begin(), cells.end(),
+                       [](const Cell &c) { return c.writer >= 0 && c.readers.empty(); });
 }
 
 } // namespace tdl::plan

@@ -38,7 +38,7 @@ public:
     size_t size() const { return cells.size(); }
 
     struct Conflict {
-        int other;         // the ticket; undefined: none
+        int other; // the ticket; undefined: none
         bool otherWrote;
         bool undefined;
     };

@@ -62,7 +62,8 @@ private:
         int64_t level = 0;
         for (const Op *task : tasksOf(plan)) {
             if (task->integer("level") < level)
-                fail(*task, Diag::PlanLevel, task->symbol, fmt::format("has level {} behind one of level {}", task->integer("level"), level));
+                fail(*task, Diag::PlanLevel, task->symbol,
+                     fmt::format("has level {} behind one of level {}", task->integer("level"), level));
             level = std::max(level, task->integer("level"));
         }
         for (auto &decl : plan.body().ops) {
@@ -73,22 +74,26 @@ private:
                 for (const Use &p : u.publishes)
                     if (p.task->integer("level") >= w.task->integer("level"))
                         fail(*w.op, Diag::PlanLevel, w.task->symbol,
-                             fmt::format("waits for `{}`, which `{}` publishes at level {}, not below its own {}", decl->name(),
-                                         p.task->symbol, p.task->integer("level"), w.task->integer("level")));
+                             fmt::format(
+                                 "waits for `{}`, which `{}` publishes at level {}, not below its own {}",
+                                 decl->name(), p.task->symbol, p.task->integer("level"),
+                                 w.task->integer("level")));
         }
     }
 
     void dataFlag(const Op &flag) {
         const Uses &u = uses[&flag];
         if (u.publishes.size() != 1)
-            fail(flag, Diag::PlanFlag, flag.name(), fmt::format("is notified by {} operations, not by one", u.publishes.size()));
+            fail(flag, Diag::PlanFlag, flag.name(),
+                 fmt::format("is notified by {} operations, not by one", u.publishes.size()));
         if (u.waits.empty()) fail(flag, Diag::PlanFlag, flag.name(), "is notified, but nothing waits for it");
     }
 
     void doneFlag(const Op &flag) {
         const Uses &u = uses[&flag];
         if (u.publishes.size() != 1)
-            return fail(flag, Diag::PlanDone, fmt::format("it is notified by {} operations, not by one", u.publishes.size()));
+            return fail(flag, Diag::PlanDone,
+                        fmt::format("it is notified by {} operations, not by one", u.publishes.size()));
         const Op &n = *u.publishes[0].op;
         if (!n.expr("to").isConst(0) || n.expr("count") != ranks() || n.expr("index") != thisRank())
             fail(n, Diag::PlanDone, "a rank notifies its own word on all ranks");
@@ -113,19 +118,29 @@ private:
         for (const Use &p : u.publishes) {
             observed |= !p.op->blocks.empty() && !p.op->body().ops.empty();
             if (p.op->expr("total") != first.expr("total"))
-                fail(*p.op, Diag::PlanJoin, join.name(), fmt::format("has a total of {} here and of {} elsewhere", p.op->expr("total").str(), first.expr("total").str()));
+                fail(*p.op, Diag::PlanJoin, join.name(),
+                     fmt::format("has a total of {} here and of {} elsewhere", p.op->expr("total").str(),
+                                 first.expr("total").str()));
             if (blockText(*p.op) != blockText(first))
-                fail(*p.op, Diag::PlanJoin, join.name(), "does one thing here when it is complete and another elsewhere");
+                fail(*p.op, Diag::PlanJoin, join.name(),
+                     "does one thing here when it is complete and another elsewhere");
         }
-        if (!observed) fail(join, Diag::PlanJoin, join.name(), "counts, but nothing waits for it or happens when it is complete");
+        if (!observed)
+            fail(join, Diag::PlanJoin, join.name(),
+                 "counts, but nothing waits for it or happens when it is complete");
         for (const Use &w : u.waits)
-            if (first.expr("index").isConst() && w.op->expr("index").isConst() && w.op->expr("total") != first.expr("total"))
-                fail(*w.op, Diag::PlanJoin, join.name(), fmt::format("is waited for with a total of {}, but gets {}", w.op->expr("total").str(), first.expr("total").str()));
+            if (first.expr("index").isConst() && w.op->expr("index").isConst() &&
+                w.op->expr("total") != first.expr("total"))
+                fail(*w.op, Diag::PlanJoin, join.name(),
+                     fmt::format("is waited for with a total of {}, but gets {}", w.op->expr("total").str(),
+                                 first.expr("total").str()));
     }
 };
 
 } // namespace
 
-bool checkSynchronisation(const Op &plan, Diagnostics &d) { return Checker(plan, d).run(); }
+bool checkSynchronisation(const Op &plan, Diagnostics &d) {
+    return Checker(plan, d).run();
+}
 
 } // namespace tdl::plan

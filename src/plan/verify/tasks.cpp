@@ -19,9 +19,11 @@ public:
             enum { Waits, Work, Arrivals } part = Waits;
             for (auto &op : task->body().ops) {
                 auto is = op->kind == OpKind::Wait || op->kind == OpKind::WaitJoin ? Waits
-                          : op->kind == OpKind::Arrive                            ? Arrivals
-                                                                                  : Work;
-                if (is < part) fail(*op, Diag::PlanPlace, op->info().text, is == Waits ? "behind other operations of a task" : "behind an arrival");
+                          : op->kind == OpKind::Arrive                             ? Arrivals
+                                                                                   : Work;
+                if (is < part)
+                    fail(*op, Diag::PlanPlace, op->info().text,
+                         is == Waits ? "behind other operations of a task" : "behind an arrival");
                 part = is;
                 if (is == Work) work(*op);
                 if (is == Arrivals) arrival(*op);
@@ -42,11 +44,19 @@ private:
 
     void work(const Op &op) {
         switch (op.kind) {
-        case OpKind::Wait: case OpKind::WaitJoin: case OpKind::Arrive: case OpKind::Notify:
+        case OpKind::Wait:
+        case OpKind::WaitJoin:
+        case OpKind::Arrive:
+        case OpKind::Notify:
             return fail(op, Diag::PlanPlace, op.info().text, "in a loop or among tile operations");
-        case OpKind::Tensor: case OpKind::Param: case OpKind::Require: case OpKind::Buffer: case OpKind::Flag:
-        case OpKind::Join: case OpKind::Task: case OpKind::Plan:
-            return fail(op, Diag::PlanPlace, op.info().text, "in a task");
+        case OpKind::Tensor:
+        case OpKind::Param:
+        case OpKind::Require:
+        case OpKind::Buffer:
+        case OpKind::Flag:
+        case OpKind::Join:
+        case OpKind::Task:
+        case OpKind::Plan: return fail(op, Diag::PlanPlace, op.info().text, "in a task");
         case OpKind::Store: store(op); break;
         default: break;
         }
@@ -58,7 +68,8 @@ private:
         const Op &memory = *op.operands[1]->def;
         bool tensor = memory.kind == OpKind::Tensor;
         auto wrong = [&](const char *why) { fail(op, Diag::PlanStore, memory.name(), why); };
-        if (op.has("at") && (tensor || memory.name("scope") != "protocol")) wrong("`at` another rank there are protocol buffers only");
+        if (op.has("at") && (tensor || memory.name("scope") != "protocol"))
+            wrong("`at` another rank there are protocol buffers only");
         if (op.has("own") && (!tensor || distDim(memory) < 0)) wrong("`own` is for distributed tensors");
         if (tensor && memory.name("mode") == "in") wrong("it is `in`");
     }
@@ -76,6 +87,8 @@ private:
 
 } // namespace
 
-bool checkTasks(const Op &plan, Diagnostics &d) { return Checker(d).run(plan); }
+bool checkTasks(const Op &plan, Diagnostics &d) {
+    return Checker(d).run(plan);
+}
 
 } // namespace tdl::plan

@@ -20,8 +20,10 @@ bool verify(const ir::Module &m, Diagnostics &diags, const VerifyOptions &option
             continue;
         }
         auto sound = checkInstances(*plan, diags, options.remarkUnread);
-        if (!sound) ok = false;
-        else if (*sound == 0) diags.report(ir::placeOf(*plan), Diag::PlanUnchecked, plan->symbol);
+        if (!sound)
+            ok = false;
+        else if (*sound == 0)
+            diags.report(ir::placeOf(*plan), Diag::PlanUnchecked, plan->symbol);
     }
     return ok;
 }

@@ -18,13 +18,16 @@ void Machine::work(int n, const std::vector<Instruction> &block, bool maybe) {
         case OpKind::Whole: set({Value::Range, 0, eval(i.a, rank)}); break;
         case OpKind::ExprOp: set({Value::Int, eval(i.a, rank), 0}); break;
         case OpKind::Shift:
-            set(in(0).kind == Value::Range && in(1).kind == Value::Int ? Value{Value::Range, in(0).lo + in(1).lo, in(0).hi + in(1).lo}
-                                                                       : Value{});
+            set(in(0).kind == Value::Range && in(1).kind == Value::Int
+                    ? Value{Value::Range, in(0).lo + in(1).lo, in(0).hi + in(1).lo}
+                    : Value{});
             break;
         case OpKind::Begin:
         case OpKind::End:
-            set(in(0).kind == Value::Range ? Value{Value::Int, i.op->kind == OpKind::Begin ? in(0).lo : std::max(in(0).lo, in(0).hi), 0}
-                                           : Value{});
+            set(in(0).kind == Value::Range
+                    ? Value{Value::Int, i.op->kind == OpKind::Begin ? in(0).lo : std::max(in(0).lo, in(0).hi),
+                            0}
+                    : Value{});
             break;
         case OpKind::Load:
         case OpKind::Store: access(n, i, maybe); break;
@@ -86,11 +89,15 @@ void Machine::loop(int n, const Instruction &i, bool maybe) {
     size_t own = 0;
     bool fromData = i.op->has("slice");
     Value bounds[2];
-    if (fromData) own = 2, bounds[0] = values[static_cast<size_t>(i.in[0])], bounds[1] = values[static_cast<size_t>(i.in[1])];
+    if (fromData)
+        own = 2, bounds[0] = values[static_cast<size_t>(i.in[0])],
+        bounds[1] = values[static_cast<size_t>(i.in[1])];
     if (i.op->has("within")) {
         const Value &r = values[static_cast<size_t>(i.in[own])];
-        if (r.kind == Value::Range) span = {r.lo, r.hi};
-        else maybe = true;
+        if (r.kind == Value::Range)
+            span = {r.lo, r.hi};
+        else
+            maybe = true;
     }
     if (spec.sliced) span = {std::max(span.first, eval(i.b, rank)), std::min(span.second, eval(i.c, rank))};
     if (fromData && bounds[0].kind == Value::Int) span.first = std::max(span.first, bounds[0].lo);
@@ -98,7 +105,9 @@ void Machine::loop(int n, const Instruction &i, bool maybe) {
     if (fromData && (bounds[0].kind != Value::Int || bounds[1].kind != Value::Int)) maybe = true;
     int64_t step = spec.isRange ? std::max<int64_t>(1, eval(i.by, rank)) : 1;
     for (int64_t at = span.first; at < span.second && ok; at += step) {
-        values[static_cast<size_t>(i.arg)] = spec.isRange ? Value{Value::Range, at, std::min(at + step, span.second)} : Value{Value::Int, at, 0};
+        values[static_cast<size_t>(i.arg)] = spec.isRange
+                                                 ? Value{Value::Range, at, std::min(at + step, span.second)}
+                                                 : Value{Value::Int, at, 0};
         work(n, i.body, maybe);
     }
 }
@@ -109,7 +118,8 @@ void Machine::access(int n, const Instruction &i, bool maybe) {
     bool store = i.op->kind == OpKind::Store;
     int64_t target = store && i.op->has("at") ? eval(i.a, t.rank) : t.rank;
     if (target < 0 || target >= instance.ranks)
-        return fail(*i.op, Diag::PlanCount, "buffer", m.op->name(), fmt::format("there is no rank {}", target), where(t.rank));
+        return fail(*i.op, Diag::PlanCount, "buffer", m.op->name(),
+                    fmt::format("there is no rank {}", target), where(t.rank));
     Area &area = ranks[static_cast<size_t>(target)].areas[static_cast<size_t>(i.memory)];
     std::vector<Span> box;
     bool empty = false;
@@ -121,7 +131,10 @@ void Machine::access(int n, const Instruction &i, bool maybe) {
         if (v.kind == Value::Int) s = {v.lo, v.lo + 1};
         Span keep = s;
         if (i.op->has("own") && m.dist == static_cast<int>(d)) keep = held;
-        if (i.op->has("or")) keep = m.tensor ? Span{0, eval(m.extents[d], t.rank)} : m.bounds.empty() ? held : Span{0, eval(m.bounds[d], t.rank)};
+        if (i.op->has("or"))
+            keep = m.tensor           ? Span{0, eval(m.extents[d], t.rank)}
+                   : m.bounds.empty() ? held
+                                      : Span{0, eval(m.bounds[d], t.rank)};
         s = {std::max(s.first, keep.first), std::min(s.second, keep.second)};
         empty |= s.first >= s.second;
         box.push_back(s);
@@ -131,17 +144,20 @@ void Machine::access(int n, const Instruction &i, bool maybe) {
     for (size_t d = 0; d < box.size(); ++d) {
         Span held = area.held()[d];
         if (box[d].first < held.first || box[d].second > held.second)
-            return fail(*i.op, Diag::PlanOutside, t.task->op->symbol, m.op->name(), box[d].first < held.first ? box[d].first : box[d].second - 1, d,
-                        where(t.rank));
+            return fail(*i.op, Diag::PlanOutside, t.task->op->symbol, m.op->name(),
+                        box[d].first < held.first ? box[d].first : box[d].second - 1, d, where(t.rank));
     }
     if (store && i.op->has("at") && !mayStore[static_cast<size_t>(target)])
-        fail(*i.op, Diag::PlanIsolation, t.task->op->symbol, fmt::format("stores to rank {} without waiting for its `done` word", target), where(t.rank));
+        fail(*i.op, Diag::PlanIsolation, t.task->op->symbol,
+             fmt::format("stores to rank {} without waiting for its `done` word", target), where(t.rank));
     if (m.protocol) touched[static_cast<size_t>(target)].insert(n);
     auto conflict = store ? area.write(n, box, t.before) : area.read(n, box, t.before, maybe);
     if (!conflict) return;
-    if (conflict->undefined) return fail(*i.op, Diag::PlanUndefined, t.task->op->symbol, m.op->name(), where(t.rank));
+    if (conflict->undefined)
+        return fail(*i.op, Diag::PlanUndefined, t.task->op->symbol, m.op->name(), where(t.rank));
     fail(*i.op, Diag::PlanRace, t.task->op->symbol, store ? "writes" : "reads", m.op->name(),
-         tickets[static_cast<size_t>(conflict->other)].task->op->symbol, conflict->otherWrote ? "writes" : "reads", where(t.rank));
+         tickets[static_cast<size_t>(conflict->other)].task->op->symbol,
+         conflict->otherWrote ? "writes" : "reads", where(t.rank));
 }
 
 } // namespace tdl::plan
