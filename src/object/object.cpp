@@ -20,6 +20,17 @@ void forgetLocations(ir::Op &op) {
         for (auto &inside : b->ops) forgetLocations(*inside);
 }
 
+/// What all plans of a kernel share, as text: its sizes, arguments and conditions.
+std::string interfaceOf(const ir::Op &kern) {
+    std::string out = ir::printAttr(kern.names("sizes"));
+    for (auto &op : kern.body().ops)
+        if (op->kind == ir::OpKind::Tensor || op->kind == ir::OpKind::Param || op->kind == ir::OpKind::Require) {
+            for (auto &[name, value] : op->attrs()) out += " " + name + " = " + ir::printAttr(value);
+            for (auto &r : op->results) out += " : " + r->type.str();
+        }
+    return out;
+}
+
 /// The kernels of a module with their plans, in order of appearance.
 std::optional<std::vector<KernelCode>> collect(const ir::Module &m, Diagnostics &diags) {
     std::vector<KernelCode> kernels;
@@ -32,6 +43,11 @@ std::optional<std::vector<KernelCode>> collect(const ir::Module &m, Diagnostics 
             same->name = op->symbol;
             for (const ir::SourceRef &s : m.sources)
                 if (s.file == op->loc.file) same->source = withoutFolders(s.name);
+        }
+        if (!same->plans.empty() && interfaceOf(*same->plans[0]) != interfaceOf(*op)) {
+            diags.report(op->loc, Diag::PlansDiffer, op->symbol, "sizes, arguments or conditions")
+                .note(same->plans[0]->loc, "the first plan is here");
+            ok = false;
         }
         for (const ir::Op *other : same->plans)
             if (other->name("plan") == op->name("plan")) {

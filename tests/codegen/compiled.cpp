@@ -18,7 +18,9 @@ std::string describe(const codegen::HostOptions &o) {
 }
 
 std::vector<codegen::HostOptions> machineOptions() {
-    std::vector<codegen::HostOptions> out{{}};
+    codegen::HostOptions plain; // pads are NaN
+    plain.optimise = 0;
+    std::vector<codegen::HostOptions> out{{}, plain};
 #if defined(__x86_64__)
     codegen::HostOptions v1, v4;
     v1.cpu = codegen::CpuLevel::V1;
@@ -64,6 +66,15 @@ Compiled::Compiled(const std::string &text, const codegen::HostOptions &o) {
 Compiled::~Compiled() {
     if (library) dlclose(library);
 }
+std::vector<std::unique_ptr<Compiled>> versions(const std::string &kern) {
+    std::vector<std::unique_ptr<Compiled>> out;
+    codegen::HostOptions plain;
+    plain.optimise = 0;
+    out.push_back(std::make_unique<Compiled>(kern));
+    out.push_back(std::make_unique<Compiled>(kern, plain));
+    return out;
+}
+
 void *Compiled::symbol(const std::string &name) const { return dlsym(library, name.c_str()); }
 const tdl_kernel *Compiled::kernel(const std::string &name) const {
     return static_cast<const tdl_kernel *>(symbol(name + "_descriptor"));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/// What a test compiles for: each level the machine has is worth running.
+/// What tests of meaning compile for: the default, without optimisation, and the lowest and highest level of the machine.
 std::vector<tdl::codegen::HostOptions> machineOptions();
 std::string describe(const tdl::codegen::HostOptions &);
 
@@ -31,6 +31,9 @@ private:
     std::string bytes;
     void *library = nullptr;
 };
+
+/// The module compiled as usual and without optimisation (there pads are NaN).
+std::vector<std::unique_ptr<Compiled>> versions(const std::string &kern);
 
 /// Symbols of an ELF object that it needs from elsewhere, sorted.
 std::vector<std::string> undefinedSymbols(const std::string &object);

@@ -18,27 +18,29 @@ TEST_CASE("reads with clip, guard and a value outside; writes with clip and guar
                        "    %x = read %p, %N, %one, %one, %ihi, %jlo, %jhi, %o32(clip = [i, j], or) : i32[i, j] @3:3\n"
                        "    %mhi = sub %M, %one : i64\n    write %x, %bY, %N, %one, %one, %mhi, %g(clip = [i], guard) @4:4\n"
                        "    %c5 = const(value = 5) : i32\n    %z = read %bX, %N, %one, %g, %c5(guard, or) : i32[i, j] @5:5\n    write %z, %bZ, %N, %one @5:6\n";
-    Compiled c(module({kern("halo", "M, N, a, G", tensor("TX", "in", "M, N", "i32") + tensor("TY", "inout", "M, N", "i32") + tensor("TZ", "out", "M, N", "i32"), program("main", "", "", body))}));
-    for (int64_t M : {0, 1, 2, 5})
-        for (int64_t N : {0, 1, 37})
-            for (int64_t a : {-3, 0, 1, 40})
-                for (int64_t G : {0, 1}) {
-                    auto n = static_cast<size_t>(M * N);
-                    std::vector<int32_t> X(n), Y(n, -1), Z(n, -1);
-                    for (size_t i = 0; i < n; ++i) X[i] = static_cast<int32_t>(i) + 7;
-                    fake::Launch l(c.kernel("halo"), 1, {M, N, a, G});
-                    l.dense(0, 0, X.data(), {M, N}), l.dense(0, 1, Y.data(), {M, N}), l.dense(0, 2, Z.data(), {M, N});
-                    REQUIRE(l.run());
-                    for (int64_t i = 0; i < M; ++i)
-                        for (int64_t j = 0; j < N; ++j) {
-                            bool in = i >= 1 && j + a >= 0 && j + a < N;
-                            auto at = [&](int64_t r, int64_t s) { return static_cast<size_t>(r * N + s); };
-                            int64_t want = in ? X[at(i - 1, j + a)] : i + j * 100;
-                            if (i < 1 || i >= M - 1 || !G) want = -1;
-                            CHECK(Y[at(i, j)] == want);
-                            CHECK(Z[at(i, j)] == (G ? X[at(i, j)] : 5));
-                        }
-                }
+    for (auto &made : versions(module({kern("halo", "M, N, a, G", tensor("TX", "in", "M, N", "i32") + tensor("TY", "inout", "M, N", "i32") + tensor("TZ", "out", "M, N", "i32"), program("main", "", "", body))}))) {
+        const Compiled &c = *made;
+        for (int64_t M : {0, 1, 2, 5})
+            for (int64_t N : {0, 1, 37})
+                for (int64_t a : {-3, 0, 1, 40})
+                    for (int64_t G : {0, 1}) {
+                        auto n = static_cast<size_t>(M * N);
+                        std::vector<int32_t> X(n), Y(n, -1), Z(n, -1);
+                        for (size_t i = 0; i < n; ++i) X[i] = static_cast<int32_t>(i) + 7;
+                        fake::Launch l(c.kernel("halo"), 1, {M, N, a, G});
+                        l.dense(0, 0, X.data(), {M, N}), l.dense(0, 1, Y.data(), {M, N}), l.dense(0, 2, Z.data(), {M, N});
+                        REQUIRE(l.run());
+                        for (int64_t i = 0; i < M; ++i)
+                            for (int64_t j = 0; j < N; ++j) {
+                                bool in = i >= 1 && j + a >= 0 && j + a < N;
+                                auto at = [&](int64_t r, int64_t s) { return static_cast<size_t>(r * N + s); };
+                                int64_t want = in ? X[at(i - 1, j + a)] : i + j * 100;
+                                if (i < 1 || i >= M - 1 || !G) want = -1;
+                                CHECK(Y[at(i, j)] == want);
+                                CHECK(Z[at(i, j)] == (G ? X[at(i, j)] : 5));
+                            }
+                    }
+    }
 }
 
 TEST_CASE("strided tensors and scalar parameters") {
@@ -48,20 +50,22 @@ TEST_CASE("strided tensors and scalar parameters") {
                        "    %x = read %bX, %sx, %one : f32[i, j] @3:3\n    %u = mul %x, %scale : f32[i, j]\n    %w = select %on, %u, %x : f32[i, j]\n    %y = cast %w : f64[i, j]\n"
                        "    write %y, %bY, %one, %sy @4:4\n"; // transposed
     std::string declarations = tensor("TX", "in", "M, N", "f32") + "  %scale = param(name = scale) : f32\n  %on = param(name = on) : bool\n" + tensor("TY", "out", "N, M", "f64");
-    Compiled c(module({kern("turn", "M, N", declarations, program("main", "", "", body))}));
-    for (int on : {0, 1}) {
-        std::vector<float> X(7 * 50);
-        std::vector<double> Y(20 * 11, -1);
-        for (size_t i = 0; i < X.size(); ++i) X[i] = static_cast<float>(i);
-        float scale = 2.5f;
-        uint32_t bits;
-        std::memcpy(&bits, &scale, 4);
-        fake::Launch l(c.kernel("turn"), 1, {7, 20}, {bits, static_cast<uint64_t>(on)});
-        l.tensor(0, 0, X.data(), {50, 1}), l.tensor(0, 1, Y.data(), {11, 1});
-        REQUIRE(l.run());
-        for (size_t i = 0; i < 7; ++i)
-            for (size_t j = 0; j < 20; ++j) CHECK(Y[j * 11 + i] == double(X[i * 50 + j]) * (on ? 2.5 : 1));
-        for (size_t j = 0; j < 20; ++j) CHECK(Y[j * 11 + 7] == -1);
+    for (auto &made : versions(module({kern("turn", "M, N", declarations, program("main", "", "", body))}))) {
+        const Compiled &c = *made;
+        for (int on : {0, 1}) {
+            std::vector<float> X(7 * 50);
+            std::vector<double> Y(20 * 11, -1);
+            for (size_t i = 0; i < X.size(); ++i) X[i] = static_cast<float>(i);
+            float scale = 2.5f;
+            uint32_t bits;
+            std::memcpy(&bits, &scale, 4);
+            fake::Launch l(c.kernel("turn"), 1, {7, 20}, {bits, static_cast<uint64_t>(on)});
+            l.tensor(0, 0, X.data(), {50, 1}), l.tensor(0, 1, Y.data(), {11, 1});
+            REQUIRE(l.run());
+            for (size_t i = 0; i < 7; ++i)
+                for (size_t j = 0; j < 20; ++j) CHECK(Y[j * 11 + i] == double(X[i * 50 + j]) * (on ? 2.5 : 1));
+            for (size_t j = 0; j < 20; ++j) CHECK(Y[j * 11 + 7] == -1);
+        }
     }
 }
 
@@ -92,42 +96,46 @@ std::string gather() {
 } // namespace
 
 TEST_CASE("buffers of other ranks, flags and joins") {
-    Compiled c(module({gather()}));
-    for (int ranks : {1, 2, 5})
-        for (int64_t N : {0, 1, 100})
-            for (int workers : {1, 3}) {
-                auto n = static_cast<size_t>(N), R = static_cast<size_t>(ranks);
-                std::vector<std::vector<uint16_t>> X(R, std::vector<uint16_t>(n));
-                std::vector<std::vector<float>> Y(R, std::vector<float>(n * R, -1));
-                fake::Launch l(c.kernel("gather"), ranks, {N});
-                for (size_t r = 0; r < R; ++r) {
-                    for (size_t i = 0; i < n; ++i) X[r][i] = static_cast<uint16_t>(0x4000 + r * 128 + i);
-                    l.dense(static_cast<int>(r), 0, X[r].data(), {N}), l.dense(static_cast<int>(r), 1, Y[r].data(), {ranks, N});
+    for (auto &made : versions(module({gather()}))) {
+        const Compiled &c = *made;
+        for (int ranks : {1, 2, 5})
+            for (int64_t N : {0, 1, 100})
+                for (int workers : {1, 3}) {
+                    auto n = static_cast<size_t>(N), R = static_cast<size_t>(ranks);
+                    std::vector<std::vector<uint16_t>> X(R, std::vector<uint16_t>(n));
+                    std::vector<std::vector<float>> Y(R, std::vector<float>(n * R, -1));
+                    fake::Launch l(c.kernel("gather"), ranks, {N});
+                    for (size_t r = 0; r < R; ++r) {
+                        for (size_t i = 0; i < n; ++i) X[r][i] = static_cast<uint16_t>(0x4000 + r * 128 + i);
+                        l.dense(static_cast<int>(r), 0, X[r].data(), {N}), l.dense(static_cast<int>(r), 1, Y[r].data(), {ranks, N});
+                    }
+                    l.epoch = 7;
+                    REQUIRE(l.run(0, workers));
+                    CHECK(l.tickets == ranks * (ranks + 1));
+                    CHECK(l.waits == ranks * ranks * 2);
+                    CHECK(l.notifies == ranks * ranks * 2);
+                    for (size_t r = 0; r < R; ++r)
+                        for (size_t p = 0; p < R; ++p)
+                            for (size_t i = 0; i < n; ++i) {
+                                uint32_t bits = static_cast<uint32_t>(X[p][i]) << 16;
+                                float want;
+                                std::memcpy(&want, &bits, 4);
+                                CHECK(Y[r][p * n + i] == want);
+                            }
                 }
-                l.epoch = 7;
-                REQUIRE(l.run(0, workers));
-                CHECK(l.tickets == ranks * (ranks + 1));
-                CHECK(l.waits == ranks * ranks * 2);
-                CHECK(l.notifies == ranks * ranks * 2);
-                for (size_t r = 0; r < R; ++r)
-                    for (size_t p = 0; p < R; ++p)
-                        for (size_t i = 0; i < n; ++i) {
-                            uint32_t bits = static_cast<uint32_t>(X[p][i]) << 16;
-                            float want;
-                            std::memcpy(&want, &bits, 4);
-                            CHECK(Y[r][p * n + i] == want);
-                        }
-            }
+    }
 }
 
 TEST_CASE("an aborted wait leaves the program without arriving") {
-    Compiled c(module({gather()}));
-    std::vector<uint16_t> X(10);
-    std::vector<float> Y(10, -1);
-    fake::Launch l(c.kernel("gather"), 1, {10});
-    l.dense(0, 0, X.data(), {10}), l.dense(0, 1, Y.data(), {1, 10});
-    REQUIRE(l.run(0, 1, 0)); // the first wait is aborted
-    CHECK(l.arrivals == 0);
-    CHECK(l.notifies == 0);
-    CHECK(Y[0] == -1);
+    for (auto &made : versions(module({gather()}))) {
+        const Compiled &c = *made;
+        std::vector<uint16_t> X(10);
+        std::vector<float> Y(10, -1);
+        fake::Launch l(c.kernel("gather"), 1, {10});
+        l.dense(0, 0, X.data(), {10}), l.dense(0, 1, Y.data(), {1, 10});
+        REQUIRE(l.run(0, 1, 0)); // the first wait is aborted
+        CHECK(l.arrivals == 0);
+        CHECK(l.notifies == 0);
+        CHECK(Y[0] == -1);
+    }
 }

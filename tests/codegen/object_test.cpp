@@ -169,11 +169,14 @@ TEST_CASE("levels and targets") {
 TEST_CASE("what cannot be compiled is said") {
     auto refused = [](const std::string &kern, const char *code) {
         Emitted e = emit(module({kern}));
-        INFO(e.errors);
+        INFO(std::string(code), ": ", e.errors);
         CHECK(!e.ok);
         CHECK(e.errors.find(code) != std::string::npos);
     };
     refused(elementwise("a", {"fp8e4m3"}, "fp8e4m3", "    %r = neg %x : fp8e4m3[i]\n"), "TDL0900");
+    std::string a = copyKernel("a"), other = elementwise("a", {"i32"}, "i32", "    %r = neg %x : i32[i]\n");
+    other.replace(other.find("sequential"), 10, "another");
+    refused(a + other, "TDL0906");
     // a tile that needs a slot, along an axis without a bound
     std::string body = "    %b = base %TX, %rank : ptr<i64>\n    %n = read %b : i64\n    %i = span %zero, %n(axis = i) : range<i>\n"
                        "    %x = read %b, %one : i64[i] @5:5\n    write %x, %b, %one\n    %p = at %b, %one : ptr<i64>\n    write %x, %p, %one\n";

@@ -36,11 +36,7 @@ public:
         chooseInnerAxes(program, out.inner);
         for (size_t i = order.size(); i-- > 0;) decide(*order[i]);
         slots(program.body());
-        if (!failed && more)
-            more(program, out, [&](const Op &at, const std::string &axis) {
-                spans = spansAt[&at];
-                return lengthOf(axis, at.loc);
-            });
+        if (!failed && more) more(program, out, [&](const Op &at, const std::string &axis) { return lengthOf(axis, at); });
         if (failed) return std::nullopt;
         return std::move(out);
     }
@@ -57,8 +53,6 @@ private:
     std::unordered_map<const Value *, int> cost;
     std::unordered_set<const Value *> stored;
     std::unordered_map<const Value *, std::vector<const Op *>> sinks; // where a virtual value is evaluated in the end
-    std::vector<std::pair<std::string, const Op *>> spans;            // axes in scope, innermost last
-    std::unordered_map<const Op *, std::vector<std::pair<std::string, const Op *>>> spansAt;
 
     void number(const ir::Block &b) {
         for (auto &op : b.ops) {
@@ -129,6 +123,13 @@ private:
         case OpKind::Read: return mayChange(op, v);
         default: break;
         }
+        return worthStoring(op, v);
+    }
+
+    // A matter of speed only, so not for a tile whose size cannot be known.
+    bool worthStoring(const Op &op, const Value *v) {
+        for (const std::string &a : v->type.axes)
+            if (!boundOf(a, op)) return false;
         int c = cost[v];
         const auto &at = sinks[v];
         if (at.size() > 1 && c > kRecomputeTwice) return true;
@@ -207,10 +208,8 @@ private:
 
     // ---- Slots: in order of definition ----
     void slots(const ir::Block &b) {
-        size_t scope = spans.size();
         for (auto &p : b.ops) {
             const Op &op = *p;
-            if (op.kind == OpKind::Span) spans.emplace_back(op.name("axis"), &op);
             if (op.kind == OpKind::Loop)
                 for (size_t i = 0; i < op.results.size(); ++i) {
                     const Value *init = op.operands[i + 3];
@@ -220,24 +219,29 @@ private:
                     int s = own != out.slotOf.end() && users[init].size() == 1 ? own->second : newSlot(op.body().args[i + 1].get());
                     out.slotOf[op.body().args[i + 1].get()] = out.slotOf[op.result(i)] = s;
                 }
-            if (op.kind == OpKind::Dot) spansAt[&op] = spans;
             for (auto &inside : op.blocks) slots(*inside);
             if (op.kind == OpKind::Loop) orderYields(op);
             if (op.kind != OpKind::Loop)
                 for (auto &r : op.results)
                     if (stored.contains(r.get())) out.slotOf[r.get()] = newSlot(r.get());
         }
-        spans.resize(scope);
     }
 
-    ir::Expr lengthOf(const std::string &axis, Loc loc) {
-        for (size_t i = spans.size(); i-- > 0;)
-            if (spans[i].first == axis) {
-                if (spans[i].second->has("cap")) return spans[i].second->expr("cap");
-                break;
-            }
+    /// The bound of an axis in scope at `at`, if something known at launch bounds it.
+    const ir::Expr *boundOf(const std::string &axis, const Op &at) const {
+        for (const Op *here = &at; here && here->parent; here = here->parent->parent) {
+            auto &ops = here->parent->ops;
+            for (auto it = ops.rbegin(); it != ops.rend(); ++it)
+                if ((*it)->kind == OpKind::Span && (*it)->name("axis") == axis && position.at(it->get()) < position.at(here))
+                    return (*it)->has("cap") ? &(*it)->expr("cap") : nullptr;
+            if (here->parent->parent == &program) break;
+        }
+        return nullptr;
+    }
+    ir::Expr lengthOf(const std::string &axis, const Op &at) {
+        if (const ir::Expr *bound = boundOf(axis, at)) return *bound;
         failed = true;
-        diags.report(loc, Diag::UnboundedTile, axis);
+        diags.report(at.loc, Diag::UnboundedTile, axis);
         return 0;
     }
     int newSlot(const Value *v) {
@@ -246,7 +250,7 @@ private:
         std::string last = out.inner[v];
         std::stable_partition(axes.begin(), axes.end(), [&](const std::string &a) { return a != last; });
         std::vector<ir::Expr> lengths;
-        for (const std::string &a : axes) lengths.push_back(lengthOf(a, at->loc));
+        for (const std::string &a : axes) lengths.push_back(lengthOf(a, *at));
         std::vector<int64_t> multiples(axes.size(), 1);
         multiples.back() = 64 / elemBytes(v->type.elem); // rows begin on cache lines
         out.slots.push_back({v->type.elem, std::move(axes), std::move(lengths), std::move(multiples)});

@@ -33,7 +33,9 @@ struct Product {
     const ir::Value *a = nullptr, *b = nullptr;
     int aSlot = -1, bSlot = -1;
     int turned = -1;                          // b[column, over], to be transposed into bSlot; -1: not needed
+    int64_t block = 0;                        // so many indices of `over` at a time; 0: all at once
 };
+
 /// A carried value at the end of its loop's block: into its slot, or into `temp` first if others still need the old one.
 struct YieldStep {
     size_t index;

@@ -31,44 +31,58 @@ void ProgramEmitter::multiply(const ir::Op &op, int slot, bool add) {
     const ir::Value *x = op.operands[0], *y = op.operands[1];
     Elem from = x->type.elem, to = op.result()->type.elem;
     auto inner = storage.inner.find(x->type.axes.size() >= y->type.axes.size() ? x : y);
-    reduceNest(op.names("over"), inner == storage.inner.end() ? "" : inner->second, op.result(), slot, add,
-               elements.constant(to, int64_t{0}),
-               [&](Nest &nest, Value *acc) {
-                   Value *p = nest.eval(x), *q = nest.eval(y);
-                   nest.enterInnermost();
-                   p = elements.convert(p, from, to), q = elements.convert(q, from, to);
-                   if (!isFloat(to)) return multiplyAdd(b, acc, p, q);
-                   FastMathFlags free;
-                   free.setAllowReassoc();
-                   free.setAllowContract();
-                   IRBuilderBase::FastMathFlagGuard guard(b);
-                   b.setFastMathFlags(free);
-                   return b.CreateFAdd(acc, b.CreateFMul(p, q));
-               },
-               [&](Value *acc) { return acc; });
+    ReduceLoops loops{op.names("over"), inner == storage.inner.end() ? "" : inner->second, op.result(), slot, to,
+                      elements.constant(to, int64_t{0}), add};
+    loops.take = [&](Nest &nest, Value *acc) {
+        Value *p = nest.eval(x), *q = nest.eval(y);
+        nest.enterInnermost();
+        p = elements.convert(p, from, to), q = elements.convert(q, from, to);
+        if (!isFloat(to)) return multiplyAdd(b, acc, p, q);
+        FastMathFlags free;
+        free.setAllowReassoc();
+        free.setAllowContract();
+        IRBuilderBase::FastMathFlagGuard guard(b);
+        b.setFastMathFlags(free);
+        return b.CreateFAdd(acc, b.CreateFMul(p, q));
+    };
+    reduceNest(loops);
 }
 
 void ProgramEmitter::product(const Product &p, int slot) {
     Nest outer(*this, p.loops);
     BasicBlock *next = outer.open();
-    copyOperand(p.b, p.turned >= 0 ? p.turned : p.bSlot, outer);
-    if (p.turned >= 0) transpose(p.turned, p.bSlot);
-    Nest rows(*this, p.rowLoops, {}, &outer);
-    const SlotMemory &c = slots[static_cast<size_t>(slot)];
-    Value *base = rows.address(c.base, memoryType(context, c.elem), c.axes, c.strides); // before the nest is opened
-    BasicBlock *nextRows = rows.open();
-    copyOperand(p.a, p.aSlot, rows);
-    registerTiles(p, slot, base);
-    b.CreateBr(nextRows);
-    rows.close();
+    Value *all = axis(p.over).length;
+    auto sum = [&](const Part &part) {
+        Value *steps = b.CreateSub(part.to, part.from);
+        copyOperand(p.b, p.turned >= 0 ? p.turned : p.bSlot, p, part, outer);
+        if (p.turned >= 0) transpose(p.turned, p.bSlot, axis(p.column).length, steps);
+        Nest rows(*this, p.rowLoops, {}, &outer);
+        const SlotMemory &c = slots[static_cast<size_t>(slot)];
+        Value *base = rows.address(c.base, memoryType(context, c.elem), c.axes, c.strides); // before the nest is opened
+        BasicBlock *nextRows = rows.open();
+        copyOperand(p.a, p.aSlot, p, part, rows);
+        registerTiles(p, slot, base, steps);
+        b.CreateBr(nextRows);
+        rows.close();
+    };
+    if (p.block == 0)
+        sum({i64(0), all});
+    else
+        countedLoop(all, p.block, [&](Value *from) {
+            sum({from, b.CreateBinaryIntrinsic(Intrinsic::smin, all, b.CreateAdd(from, i64(p.block)))});
+        });
     b.CreateBr(next);
     outer.close();
 }
 
-void ProgramEmitter::copyOperand(const ir::Value *x, int slot, Nest &around) {
+// Part of an operand into its slot, where that part begins at 0.
+void ProgramEmitter::copyOperand(const ir::Value *x, int slot, const Product &p, const Part &part, Nest &around) {
     const SlotMemory &m = slots[static_cast<size_t>(slot)];
-    Nest nest(*this, m.axes, {}, &around);
-    Value *at = nest.address(m.base, memoryType(context, m.elem), m.axes, m.strides);
+    Type *t = memoryType(context, m.elem);
+    Value *stride = m.axes[0] == p.over ? m.strides[0] : m.strides[1];
+    Value *base = p.block == 0 ? m.base : b.CreateGEP(t, m.base, b.CreateNeg(b.CreateMul(part.from, stride)));
+    Nest nest(*this, m.axes, {{p.over, part}}, &around);
+    Value *at = nest.address(base, t, m.axes, m.strides);
     Value *v = nest.eval(x);
     nest.enterInnermost();
     store(elements.convert(v, x->type.elem, m.elem), at, m.elem, m.scope);
@@ -91,14 +105,14 @@ void ProgramEmitter::countedLoop(Value *end, int64_t step, const std::function<v
 
 // Square blocks of vectors, exchanging halves, quarters, .. of pairs of rows. Blocks at the ends take along what lies
 // beyond the lengths: slots are rounded up to whole blocks, and nobody looks there.
-void ProgramEmitter::transpose(int from, int to) {
+void ProgramEmitter::transpose(int from, int to, Value *rows, Value *columns) {
     const SlotMemory &x = slots[static_cast<size_t>(from)], &y = slots[static_cast<size_t>(to)];
     Type *t = memoryType(context, x.elem);
     int lanes = registerTile(plan.target, x.elem).lanes;
     auto *vector = FixedVectorType::get(t, static_cast<unsigned>(lanes));
     Align align(static_cast<uint64_t>(lanes * elemBytes(x.elem)));
-    countedLoop(axis(x.axes[0]).length, lanes, [&](Value *i) {
-        countedLoop(axis(x.axes[1]).length, lanes, [&](Value *k) {
+    countedLoop(rows, lanes, [&](Value *i) {
+        countedLoop(columns, lanes, [&](Value *k) {
             std::vector<Value *> row;
             for (int r = 0; r < lanes; ++r) {
                 Value *at = b.CreateAdd(b.CreateMul(b.CreateAdd(i, i64(r)), x.strides[0]), k);
@@ -128,7 +142,7 @@ void ProgramEmitter::transpose(int from, int to) {
 
 // base[i, j] += a[i, k] * b[k, j] for tiles of i and j that fit the registers. As above, tiles at the ends compute
 // more than there is: the result's slot has room for it.
-void ProgramEmitter::registerTiles(const Product &p, int slot, Value *base) {
+void ProgramEmitter::registerTiles(const Product &p, int slot, Value *base, Value *steps) {
     const SlotMemory &c = slots[static_cast<size_t>(slot)], &x = slots[static_cast<size_t>(p.aSlot)],
                      &y = slots[static_cast<size_t>(p.bSlot)];
     RegisterTile tile = registerTile(plan.target, c.elem);
@@ -138,7 +152,6 @@ void ProgramEmitter::registerTiles(const Product &p, int slot, Value *base) {
     size_t rowAt = static_cast<size_t>(std::find(c.axes.begin(), c.axes.end(), p.row) - c.axes.begin());
     Value *rowStride = c.strides[rowAt];
     bool rowFast = x.axes[1] == p.row;
-    Value *steps = axis(p.over).length;
     Value *rows = b.CreateSelect(b.CreateICmpSGT(steps, i64(0)), axis(p.row).length, i64(0)); // nothing to add
     auto count = static_cast<size_t>(tile.rows), width = static_cast<size_t>(tile.vectors);
 

@@ -25,29 +25,6 @@ bool checkTypes(const ir::Block &b, Diagnostics &diags) {
     return ok;
 }
 
-void numberDeclarations(PlanContext &plan) {
-    int stride = 0;
-    for (const std::string &s : plan.kern.names("sizes")) plan.sizes.emplace(s, static_cast<int>(plan.sizes.size()));
-    auto number = [](auto &map, const ir::Op &op) { map.emplace(op.result(), static_cast<int>(map.size())); };
-    for (auto &op : plan.kern.body().ops) switch (op->kind) {
-        case OpKind::Tensor:
-            plan.firstStride[op->result()] = stride;
-            stride += static_cast<int>(op->dims().size());
-            number(plan.tensors, *op);
-            plan.memory.push_back(op.get());
-            break;
-        case OpKind::Buffer:
-            number(plan.buffers, *op);
-            plan.memory.push_back(op.get());
-            break;
-        case OpKind::Param: number(plan.params, *op); break;
-        case OpKind::Flag: number(plan.flags, *op); break;
-        case OpKind::Join: number(plan.joins, *op); break;
-        case OpKind::Program: plan.programs.push_back(op.get()); break;
-        default: break;
-        }
-}
-
 // Where programs wait, in order of their text.
 void collectSites(const ir::Block &b, int program, std::vector<WaitSite> &sites) {
     for (auto &op : b.ops) {
@@ -61,8 +38,7 @@ void collectSites(const ir::Block &b, int program, std::vector<WaitSite> &sites)
 std::optional<PlanCode> addPlan(Module &module, const ir::Op &kern, const Target &target, DebugInfo &debug, Diagnostics &diags) {
     int errors = diags.errorCount();
     if (!checkTypes(kern.body(), diags)) return std::nullopt;
-    PlanContext plan{module, kern, target, debug, diags, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
-    numberDeclarations(plan);
+    PlanContext plan{declarationsOf(kern), module, kern, target, debug, diags, {}, {}};
     for (const ir::Op *p : plan.programs) {
         auto panels = [&](const ir::Op &program, Storage &storage, const LengthOf &lengthOf) {
             choosePanels(program, target, storage, lengthOf);

@@ -17,8 +17,16 @@ void ProgramEmitter::layOutSlots() {
         SlotMemory m{at, s.axes, {}, s.elem, static_cast<int>(plan.memory.size() + i)};
         for (const Expr &e : slotStrides(s)) m.strides.push_back(expression(e));
         slots.push_back(std::move(m));
-        if (i + 1 < storage.slots.size()) at = b.CreateGEP(b.getInt8Ty(), at, expression(slotBytes(s)));
+        Value *bytes = expression(slotBytes(s));
+        if (plan.target.optimise == 0) fillWithNaN(at, bytes);
+        if (i + 1 < storage.slots.size()) at = b.CreateGEP(b.getInt8Ty(), at, bytes);
     }
+}
+
+// Without optimisation, slots start as NaN (-1 in integers) in every program: what lies beyond a tile, and what is read
+// before it is written, shows.
+void ProgramEmitter::fillWithNaN(Value *at, Value *bytes) {
+    countedLoop(bytes, 8, [&](Value *i) { b.CreateStore(i64(-1), b.CreateGEP(b.getInt8Ty(), at, i)); });
 }
 Value *ProgramEmitter::workspace() {
     Value *p = b.CreateLoad(b.getPtrTy(), b.CreateGEP(b.getPtrTy(), frameField(Frame::Workspaces, b.getPtrTy()), worker));

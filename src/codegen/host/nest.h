@@ -9,11 +9,6 @@
 
 namespace tdl::codegen {
 
-/// Part of an axis: local indices [from, to); null: all of it.
-struct Part {
-    llvm::Value *from = nullptr, *to = nullptr;
-};
-
 class Nest {
 public:
     /// `around`: loops that this one stands in, whose indices it sees.

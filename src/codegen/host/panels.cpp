@@ -17,15 +17,15 @@ RegisterTile registerTile(const Target &t, Elem e) {
 
 namespace {
 
+constexpr int64_t kDepth = 256; // summed indices of a panel
+
 class Chooser {
 public:
-    Chooser(const Target &t, Storage &s, const LengthOf &l)
-        : target(t), storage(s), lengthOf(l) {}
+    Chooser(const Target &t, Storage &s, const LengthOf &l) : target(t), storage(s), lengthOf(l) {}
 
     void block(const ir::Block &b) {
         for (auto &op : b.ops) {
             for (auto &inside : op->blocks) block(*inside);
-            if (op->kind == OpKind::Yield) users[op.get()] = b.parent;
             for (const Value *v : op->operands) {
                 auto known = fusedInto.find(v);
                 if (known != fusedInto.end()) consumer(*known->second, *op, v);
@@ -42,7 +42,6 @@ private:
     const Target &target;
     Storage &storage;
     const LengthOf &lengthOf;
-    std::unordered_map<const Op *, const Op *> users;
     std::unordered_map<const Value *, const Op *> fusedInto; // sum -> dot
 
     // A fused product goes where the sum goes: its own slot, or that of what a loop carries.
@@ -92,8 +91,15 @@ private:
                 if (s.axes[i] == p.row) s.multiples[i] = tile.rows;
                 else if (s.axes[i] == p.column) s.multiples[i] = std::max<int64_t>(tile.columns(), 64 / elemBytes(s.elem));
         }
+        // what is summed at a time should fit the first cache
+        ir::Expr depth = lengthOf(dot, p.over);
+        if (!depth.isConst() || depth.value() > kDepth) {
+            p.block = kDepth;
+            depth = min(depth, ir::Expr(kDepth));
+        }
+        auto length = [&](const std::string &axis) { return axis == p.over ? depth : lengthOf(dot, axis); };
         auto add = [&](const std::string &outer, int64_t outerMultiple, const std::string &fast, int64_t fastMultiple) {
-            storage.slots.push_back({dot.result()->type.elem, {outer, fast}, {lengthOf(dot, outer), lengthOf(dot, fast)},
+            storage.slots.push_back({dot.result()->type.elem, {outer, fast}, {length(outer), length(fast)},
                                      {outerMultiple, fastMultiple}});
             return static_cast<int>(storage.slots.size()) - 1;
         };

@@ -1,8 +1,9 @@
 // One plan of a kernel on its way to code: its declarations with the indices that the runtime knows them by, and what
 // its programs have in common. Internal to codegen/host.
 #pragma once
-#include "codegen/host/storage.h"
+#include "codegen/common/declarations.h"
 #include "codegen/host/debug_info.h"
+#include "codegen/host/storage.h"
 #include "codegen/host/target.h"
 #include "codegen/host/wait_site.h"
 
@@ -16,18 +17,12 @@ class Value;
 
 namespace tdl::codegen {
 
-struct PlanContext {
+struct PlanContext : Declarations {
     llvm::Module &module;
     const ir::Op &kern;
     const Target &target;
     DebugInfo &debug;
     Diagnostics &diags;
-
-    // Positions in the tables of the frame and of the descriptor.
-    std::unordered_map<std::string, int> sizes;
-    std::unordered_map<const ir::Value *, int> params, tensors, firstStride, buffers, flags, joins;
-    std::vector<const ir::Op *> memory;      // tensors and buffers in order: alias scopes
-    std::vector<const ir::Op *> programs;
     std::vector<Storage> storage;            // per program
     std::vector<WaitSite> sites;             // filled while programs are emitted
 

@@ -29,6 +29,24 @@ struct SlotMemory {
 
 class Nest;
 
+/// Part of an axis: local indices [from, to); null: all of it.
+struct Part {
+    llvm::Value *from = nullptr, *to = nullptr;
+};
+
+/// The loops of a reduction: `take` gives the next accumulator at an element, `finish` (if any) the result from the last.
+struct ReduceLoops {
+    const std::vector<std::string> &over;
+    std::string inner;                  // the axis of the elements that runs fastest
+    const ir::Value *result;
+    int slot;                           // of the result; < 0: a scalar
+    Elem accumulator;
+    llvm::Value *start;
+    bool add = false;                   // start from what the slot holds instead
+    std::function<llvm::Value *(Nest &, llvm::Value *)> take;
+    std::function<llvm::Value *(llvm::Value *)> finish;
+};
+
 class ProgramEmitter {
 public:
     ProgramEmitter(PlanContext &, size_t program);
@@ -78,6 +96,7 @@ private:
     void addressOperation(const ir::Op &);
     void layOutSlots();
     llvm::Value *workspace();
+    void fillWithNaN(llvm::Value *at, llvm::Value *bytes);
     void aliasScopes();
     int scopeOf(const ir::Value *address);
     void tag(llvm::Instruction *, int scope);
@@ -95,16 +114,14 @@ private:
     // reduce.cpp
     void reduce(const ir::Op &, int slot);             // slot < 0: to a scalar
     void reduceArg(const ir::Op &, int slot);
-    void reduceNest(const std::vector<std::string> &over, const std::string &inner, const ir::Value *result, int slot,
-                    bool add, llvm::Value *start, const std::function<llvm::Value *(Nest &, llvm::Value *)> &take,
-                    const std::function<llvm::Value *(llvm::Value *)> &finish);
+    void reduceNest(const ReduceLoops &);
     // dot.cpp
     void dot(const ir::Op &, int slot);                // as above
     void multiply(const ir::Op &, int slot, bool add);
     void product(const Product &, int slot);
-    void copyOperand(const ir::Value *, int slot, Nest &around);
-    void transpose(int from, int to);
-    void registerTiles(const Product &, int slot, llvm::Value *base);
+    void copyOperand(const ir::Value *, int slot, const Product &, const Part &, Nest &around);
+    void transpose(int from, int to, llvm::Value *rows, llvm::Value *columns);
+    void registerTiles(const Product &, int slot, llvm::Value *base, llvm::Value *steps);
     void countedLoop(llvm::Value *end, int64_t step, const std::function<void(llvm::Value *)> &body);
     void fill(int slot, llvm::Value *);
 

@@ -18,27 +18,26 @@ bool contains(const std::vector<std::string> &list, const std::string &a) {
 
 } // namespace
 
-// How one kind of reduction starts, takes an element, and ends.
+// How one kind of reduction starts, takes an element, and ends. The extremes of 16-bit floats are found in f32.
 struct Reduction {
     ElementBuilder &elements;
     IRBuilderBase &b;
-    Elem from, to;           // of the operand, of the accumulator
-    enum { Sum, Max, Min, Mean } kind;
+    Elem from, acc; // of the operand, of the accumulator
+    enum Kind { Sum, Max, Min, Mean } kind;
 
-    Value *identity() { return elements.identity(kind == Max, kind == Min, to); }
-    Value *take(Value *acc, Value *x) {
-        if (kind == Max || kind == Min) return elements.apply(kind == Max ? OpKind::Max : OpKind::Min, to, acc, x);
-        x = elements.convert(x, from, to);
-        if (!isFloat(to)) return b.CreateAdd(acc, x);
+    static Kind kindOf(const std::string &text) {
+        return text == "max" ? Max : text == "min" ? Min : text == "mean" ? Mean : Sum;
+    }
+    Value *identity() { return elements.identity(kind == Max, kind == Min, acc); }
+    Value *take(Value *sum, Value *x) {
+        x = elements.convert(x, from, acc);
+        if (kind == Max || kind == Min) return elements.apply(kind == Max ? OpKind::Max : OpKind::Min, acc, sum, x);
+        if (!isFloat(acc)) return b.CreateAdd(sum, x);
         FastMathFlags order; // the order of a sum is the compiler's
         order.setAllowReassoc();
-        auto *sum = b.CreateFAdd(acc, x);
-        if (auto *i = dyn_cast<Instruction>(sum)) i->setFastMathFlags(order);
-        return sum;
-    }
-    Value *finish(Value *acc, Value *count) {
-        if (kind != Mean) return acc;
-        return elements.apply(OpKind::Div, to, acc, elements.convert(count, Elem::I64, to));
+        auto *next = b.CreateFAdd(sum, x);
+        if (auto *i = dyn_cast<Instruction>(next)) i->setFastMathFlags(order);
+        return next;
     }
 };
 
@@ -54,68 +53,66 @@ void ProgramEmitter::reduce(const ir::Op &op, int slot) {
     const ir::Value *x = op.operands[0];
     const std::string &kind = op.name("kind");
     if (kind == "argmax" || kind == "argmin") return reduceArg(op, slot);
-    Reduction r{elements, b, x->type.elem, op.result()->type.elem, kind == "max" ? Reduction::Max : kind == "min" ? Reduction::Min
-                : kind == "mean" ? Reduction::Mean : Reduction::Sum};
+    Elem to = op.result()->type.elem;
+    Reduction r{elements, b, x->type.elem, elemBytes(to) == 2 ? Elem::F32 : to, Reduction::kindOf(kind)};
     Value *count = i64(1);
     for (const std::string &a : op.names("over")) count = b.CreateMul(count, axis(a).length);
-    reduceNest(op.names("over"), storage.inner.at(x), op.result(), slot, false, r.identity(),
-               [&](Nest &nest, Value *acc) {
-                   Value *v = nest.eval(x);
-                   nest.enterInnermost();
-                   return r.take(acc, v);
-               },
-               [&](Value *acc) { return r.finish(acc, count); });
+    ReduceLoops loops{op.names("over"), storage.inner.at(x), op.result(), slot, r.acc, r.identity()};
+    loops.take = [&](Nest &nest, Value *acc) {
+        Value *v = nest.eval(x);
+        nest.enterInnermost();
+        return r.take(acc, v);
+    };
+    if (r.kind == Reduction::Mean)
+        loops.finish = [&](Value *sum) { return elements.apply(OpKind::Div, r.acc, sum, elements.convert(count, Elem::I64, r.acc)); };
+    reduceNest(loops);
 }
 
-// The loops of a reduction of `inner`-fast elements; `take` gives the next accumulator at the innermost point. With
-// `add`, it starts from what the slot holds.
-void ProgramEmitter::reduceNest(const std::vector<std::string> &over, const std::string &inner, const ir::Value *result, int slot,
-                                bool add, Value *start, const std::function<Value *(Nest &, Value *)> &take,
-                                const std::function<Value *(Value *)> &finish) {
-    Elem e = result->type.elem;
-    std::vector<std::string> kept = slot < 0 ? std::vector<std::string>{} : slots[static_cast<size_t>(slot)].axes;
-    bool inRegister = kept.empty() || contains(over, inner);
-    auto slotAddress = [&](Nest &nest) {
-        const SlotMemory &m = slots[static_cast<size_t>(slot)];
-        return nest.address(m.base, memoryType(context, m.elem), m.axes, m.strides);
-    };
-    if (inRegister) {
-        AllocaInst *acc = local(start->getType(), "acc");
+void ProgramEmitter::reduceNest(const ReduceLoops &r) {
+    Elem e = r.result->type.elem;
+    static const std::vector<std::string> none;
+    const SlotMemory *m = r.slot < 0 ? nullptr : &slots[static_cast<size_t>(r.slot)];
+    const std::vector<std::string> &kept = m ? m->axes : none;
+    auto slotAddress = [&](Nest &nest) { return nest.address(m->base, memoryType(context, m->elem), m->axes, m->strides); };
+    auto held = [&](Value *at) { return elements.convert(load(at, e, m->scope), e, r.accumulator); };
+    auto hold = [&](Value *acc, Value *at) { store(elements.convert(acc, r.accumulator, e), at, e, m->scope); };
+    auto finish = [&](Value *acc) { return r.finish ? r.finish(acc) : acc; };
+
+    if (kept.empty() || contains(r.over, r.inner)) {
+        AllocaInst *acc = local(r.start->getType(), "acc");
         std::vector<std::string> names = kept;
-        for (const std::string &a : nestOrder(over, inner)) names.push_back(a);
+        for (const std::string &a : nestOrder(r.over, r.inner)) names.push_back(a);
         Nest nest(*this, names);
-        Value *at = slot < 0 ? nullptr : slotAddress(nest);
+        Value *at = m ? slotAddress(nest) : nullptr;
         nest.enter(kept.size());
-        b.CreateStore(add ? load(at, e, slots[static_cast<size_t>(slot)].scope) : start, acc);
+        b.CreateStore(r.add ? held(at) : r.start, acc);
         nest.enterInnermost();
-        Value *next = take(nest, b.CreateLoad(start->getType(), acc));
+        Value *next = r.take(nest, b.CreateLoad(r.start->getType(), acc));
         b.CreateStore(next, acc);
         nest.leaveTo(kept.size());
-        Value *r = finish(b.CreateLoad(start->getType(), acc));
-        if (slot < 0) scalars[result] = r;
-        else store(r, at, e, slots[static_cast<size_t>(slot)].scope);
+        Value *total = finish(b.CreateLoad(r.start->getType(), acc));
+        if (m) hold(total, at);
+        else scalars[r.result] = elements.convert(total, r.accumulator, e);
         nest.close();
         return;
     }
-    int scope = slots[static_cast<size_t>(slot)].scope;
-    if (!add) fill(slot, start);
-    std::vector<std::string> outer;
+    if (!r.add) fill(r.slot, elements.convert(r.start, r.accumulator, e));
+    std::vector<std::string> names; // the kept axes, of which the fast one comes last, behind the summed
     for (const std::string &a : kept)
-        if (a != inner) outer.push_back(a);
-    std::vector<std::string> names = outer;
-    names.insert(names.end(), over.begin(), over.end());
-    names.push_back(inner);
+        if (a != r.inner) names.push_back(a);
+    names.insert(names.end(), r.over.begin(), r.over.end());
+    names.push_back(r.inner);
     Nest nest(*this, names);
     Value *at = slotAddress(nest);
     nest.enterInnermost();
-    Value *next = take(nest, load(at, e, scope));
+    Value *next = r.take(nest, held(at));
     nest.enterInnermost();
-    store(next, at, e, scope);
+    hold(next, at);
     nest.close();
+    if (!r.finish) return;
     Nest last(*this, kept);
     Value *place = slotAddress(last);
-    Value *acc = load(place, e, scope), *r = finish(acc);
-    if (r != acc) store(r, place, e, scope);
+    hold(finish(held(place)), place);
     last.close();
 }
 
