@@ -36,8 +36,8 @@ std::vector<std::map<std::string, int64_t>> shapes(const std::string &list) {
 
 } // namespace
 
-// NVPTX_CASES=words restricts it: kernel, type or both. Sizes are cut down: a fiber is slower than a thread of a GPU.
-TEST_CASE("kernels in the simulator agree with the interpreter") {
+// NVPTX_CASES=words restricts it to some kernels. Sizes are cut down: a fiber is slower than a thread of a GPU.
+static void runAll(const std::string &folder, const std::string &onlyType) {
     std::map<std::string, std::string> lists;
     const char *only = std::getenv("NVPTX_CASES");
     bool everything = std::getenv("NVPTX_ALL") != nullptr;
@@ -45,7 +45,7 @@ TEST_CASE("kernels in the simulator agree with the interpreter") {
         std::istringstream types(c.types);
         for (std::string type; std::getline(types, type, ',');) {
             if (only && std::string(only).find(c.kernel) == std::string::npos) continue;
-            if (!everything && type == "f16") continue;
+            if (type != onlyType || !c.file.starts_with(folder)) continue;
             auto compilation = compiled(TDL_SOURCE "/" + c.file, {"T=" + type});
             simulate::Program program(*compilation->kernel);
             CHECK_MESSAGE(program.error().empty(), c.kernel, ": ", program.error());
@@ -73,6 +73,11 @@ TEST_CASE("kernels in the simulator agree with the interpreter") {
         }
     }
 }
+
+TEST_CASE("samples in the simulator, f32") { runAll("samples/", "f32"); }
+TEST_CASE("samples in the simulator, bf16") { runAll("samples/", "bf16"); }
+TEST_CASE("programs in the simulator, f32") { runAll("tests/", "f32"); }
+TEST_CASE("programs in the simulator, bf16") { runAll("tests/", "bf16"); }
 
 // The simulator notices what is missing: without some of the barriers, an order of the threads gives wrong results. (Others
 // are there because what threads share is told apart by tile, not by element.)
