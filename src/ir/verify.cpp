@@ -233,6 +233,8 @@ private:
         const Type &mem = op.operands[at]->type;
         if (mem.kind != TypeKind::Tensor && mem.kind != TypeKind::Buffer) return typeError(op, "needs a tensor or buffer");
         const Op *decl = op.operands[at]->def;
+        if (!decl || (decl->kind != OpKind::Tensor && decl->kind != OpKind::Buffer))
+            return typeError(op, "needs a declared tensor or buffer");
         size_t dims = decl->kind == OpKind::Tensor ? decl->dims().size() : decl->exprs("dims").size();
         size_t indices = op.operands.size() - at - 1 - (op.has("or") ? 1 : 0);
         if (dims != indices) return typeError(op, fmt::format("{} indices for {} dimensions", indices, dims));

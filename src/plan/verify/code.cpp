@@ -136,10 +136,11 @@ Instruction PlanCode::compile(const Op &op) {
     bool synchronises = op.kind == OpKind::Wait || op.kind == OpKind::WaitJoin || op.kind == OpKind::Arrive ||
                         op.kind == OpKind::Notify;
     for (const Value *v : op.operands) {
-        if (v->type.isMemory() || synchronises)
-            i.memory = numbers.at(v);
-        else
+        if (v->type.isMemory() || synchronises) {
+            if (auto it = numbers.find(v); it != numbers.end()) i.memory = it->second;
+        } else {
             i.in.push_back(value(v));
+        }
     }
     for (auto &b : op.blocks) {
         if (!b->args.empty()) i.arg = value(b->args[0].get());

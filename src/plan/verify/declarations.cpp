@@ -88,6 +88,11 @@ private:
     }
 
     void declare(const Op &op) {
+        auto gives = [&](TypeKind k) {
+            if (op.result()->type.kind != k)
+                fail(op, Diag::PlanDeclaration, op.info().text, op.name(),
+                     fmt::format("is declared as {}", op.result()->type.str()));
+        };
         auto oneOf = [&](const char *attr, std::initializer_list<std::string_view> values) {
             for (std::string_view v : values)
                 if (op.name(attr) == v) return;
@@ -96,6 +101,7 @@ private:
         };
         switch (op.kind) {
         case OpKind::Tensor: {
+            gives(TypeKind::Tensor);
             oneOf("mode", {"in", "out", "inout", "local"});
             int dist = 0;
             for (const Dim &d : op.dims()) {
@@ -109,6 +115,7 @@ private:
         }
         case OpKind::Require: known(op, op.expr("cond"), common); break;
         case OpKind::Buffer: {
+            gives(TypeKind::Buffer);
             oneOf("scope", {"protocol", "rank"});
             size_t n = op.exprs("dims").size();
             if (op.exprs("origin").size() != n || (op.has("bounds") && op.exprs("bounds").size() != n))
@@ -120,12 +127,16 @@ private:
             break;
         }
         case OpKind::Flag:
+            gives(TypeKind::Flag);
             oneOf("kind", {"data", "done"});
             known(op, op.expr("words"), common);
             if (op.name("kind") == "done" && op.expr("words") != ranks())
                 fail(op, Diag::PlanDone, "it has a word per rank");
             break;
-        case OpKind::Join: known(op, op.expr("words"), withRank); break;
+        case OpKind::Join:
+            gives(TypeKind::Join);
+            known(op, op.expr("words"), withRank);
+            break;
         default: break;
         }
     }

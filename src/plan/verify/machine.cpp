@@ -21,7 +21,8 @@ std::string Machine::where(int rank) const {
 
 Span Machine::blockOf(int64_t extent, int64_t rank) const {
     int64_t block = std::max<int64_t>(1, apply(ExprKind::Ceil, extent, instance.ranks));
-    return {std::min(extent, rank * block), std::min(extent, (rank + 1) * block)};
+    auto begin = [&](int64_t r) { return std::min(extent, apply(ExprKind::Mul, r, block)); };
+    return {begin(rank), begin(rank + 1)};
 }
 
 bool Machine::makeRanks() {
@@ -53,13 +54,14 @@ bool Machine::makeRanks() {
             std::vector<Span> held;
             int64_t size = 1;
             for (size_t d = 0; d < m.extents.size(); ++d) {
-                int64_t extent = eval(m.extents[d], r), origin = m.tensor ? 0 : eval(m.origin[d], r);
+                int64_t extent = std::max<int64_t>(0, eval(m.extents[d], r));
+                if (extent > kCells || (size *= extent) > kCells) return false;
+                int64_t origin = m.tensor ? 0 : eval(m.origin[d], r);
                 if (m.tensor && m.dist == static_cast<int>(d))
                     held.push_back(blockOf(extent, r));
                 else
-                    held.emplace_back(origin, origin + std::max<int64_t>(0, extent));
-                int64_t n = held.back().second - held.back().first;
-                if (n > kCells || (size *= n) > kCells) return false;
+                    held.emplace_back(origin, apply(ExprKind::Add, origin, extent));
+                if (held.back().first > held.back().second) return false; // wraps around
             }
             if ((cells += size) > kCells) return false;
             me.areas.emplace_back(std::move(held), m.startsDefined);
@@ -70,9 +72,10 @@ bool Machine::makeRanks() {
     flags.resize(ranks.size());
     counters.resize(ranks.size());
     for (int r = 0; r < instance.ranks; ++r) {
-        auto words = [&](const Code &c) {
-            return static_cast<size_t>(std::clamp<int64_t>(eval(c, r), 0, kTickets));
-        };
+        auto words = [&](const Code &c) { return static_cast<size_t>(std::max<int64_t>(0, eval(c, r))); };
+        for (const auto *all : {&code.flagWords, &code.joinWords})
+            for (const Code &c : *all)
+                if (words(c) > kTickets) return false;
         for (const Code &c : code.flagWords)
             flags[static_cast<size_t>(r)].emplace_back(words(c), Word{false, false, Tickets(tickets.size())});
         for (const Code &c : code.joinWords)
@@ -94,10 +97,10 @@ void Machine::setCoordinates(Ticket &t) {
 Outcome Machine::run() {
     if (!makeRanks()) return Outcome::TooLarge;
     values.resize(code.values);
-    for (bool progress = ok; progress && ok;) {
+    for (bool progress = ok; progress && ok && budget >= 0;) {
         progress = false;
         for (Rank &r : ranks) {
-            while (r.next < r.end && ok) {
+            while (r.next < r.end && ok && budget >= 0) {
                 Ticket &t = tickets[static_cast<size_t>(r.next)];
                 setCoordinates(t);
                 bool ready = std::all_of(t.task->waits.begin(), t.task->waits.end(),
@@ -108,6 +111,7 @@ Outcome Machine::run() {
             }
         }
     }
+    if (budget < 0) return Outcome::TooLarge;
     if (ok) finish();
     return ok ? Outcome::Sound : Outcome::Wrong;
 }
@@ -133,9 +137,10 @@ bool Machine::wait(Ticket &t, const Instruction &w, bool commit) {
     }
     const Op &flag = *code.flags[memory];
     auto &words = flags[me][memory];
-    if (a < 0 || b < 0 || a + b > static_cast<int64_t>(words.size())) {
+    auto size = static_cast<int64_t>(words.size());
+    if (a < 0 || b < 0 || a > size || b > size - a) {
         fail(*w.op, Diag::PlanCount, "flag", flag.name(),
-             fmt::format("there are no words {} to {}", a, a + b), where(t.rank));
+             fmt::format("there are no {} words from {} on", b, a), where(t.rank));
         return false;
     }
     bool done = flag.name("kind") == "done";
@@ -196,8 +201,8 @@ void Machine::notify(int n, const Instruction &i, const Tickets &published) {
     auto wrong = [&](std::string why) {
         fail(*i.op, Diag::PlanCount, "flag", flag.name(), std::move(why), where(rank));
     };
-    if (to < 0 || count < 0 || to + count > instance.ranks)
-        return wrong(fmt::format("there are no ranks {} to {}", to, to + count));
+    if (to < 0 || count < 0 || to > instance.ranks || count > instance.ranks - to)
+        return wrong(fmt::format("there are no {} ranks from {} on", count, to));
     if (flag.name("kind") == "done") {
         if (int late = touched[static_cast<size_t>(rank)].outside(published); late >= 0)
             fail(*i.op, Diag::PlanIsolation, tickets[static_cast<size_t>(late)].task->op->symbol,

@@ -16,6 +16,8 @@ private:
     const Instance &instance;
     Diagnostics &diags;
     bool ok = true;
+    int64_t budget = 2000000; // elements and turns of loops; what needs more is not small
+    bool spend(int64_t n) { return (budget -= n) >= 0; }
 
     // ---- Tickets: one rank after another, each rank's in order ----
     struct Ticket {

@@ -51,9 +51,10 @@ private:
             bool publishes = op.kind == OpKind::Notify || op.kind == OpKind::Arrive;
             if (!publishes && op.kind != OpKind::Wait && op.kind != OpKind::WaitJoin) return;
             bool flag = op.kind == OpKind::Notify || op.kind == OpKind::Wait;
-            if (op.operands[0]->type.kind != (flag ? TypeKind::Flag : TypeKind::Join))
+            const Op *decl = op.operands[0]->def;
+            if (!decl || decl->kind != (flag ? OpKind::Flag : OpKind::Join))
                 return fail(op, Diag::IrTypeRule, op.info().text, flag ? "needs a flag" : "needs a join");
-            Uses &u = uses[op.operands[0]->def];
+            Uses &u = uses[decl];
             (publishes ? u.publishes : u.waits).push_back({&op, &task});
         });
     }

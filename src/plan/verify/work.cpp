@@ -10,7 +10,7 @@ using namespace ir;
 void Machine::work(int n, const std::vector<Instruction> &block, bool maybe) {
     int rank = tickets[static_cast<size_t>(n)].rank;
     for (const Instruction &i : block) {
-        if (!ok) return;
+        if (!ok || budget < 0) return;
         auto set = [&](Value v) { values[static_cast<size_t>(i.out)] = v; };
         auto in = [&](size_t k) { return values[static_cast<size_t>(i.in[k])]; };
         switch (i.op->kind) {
@@ -19,7 +19,8 @@ void Machine::work(int n, const std::vector<Instruction> &block, bool maybe) {
         case OpKind::ExprOp: set({Value::Int, eval(i.a, rank), 0}); break;
         case OpKind::Shift:
             set(in(0).kind == Value::Range && in(1).kind == Value::Int
-                    ? Value{Value::Range, in(0).lo + in(1).lo, in(0).hi + in(1).lo}
+                    ? Value{Value::Range, apply(ExprKind::Add, in(0).lo, in(1).lo),
+                            apply(ExprKind::Add, in(0).hi, in(1).lo)}
                     : Value{});
             break;
         case OpKind::Begin:
@@ -88,6 +89,7 @@ void Machine::loop(int n, const Instruction &i, bool maybe) {
     if (spec.dist) span = blockOf(extent, rank);
     size_t own = 0;
     bool fromData = i.op->has("slice");
+    if (i.in.size() < (fromData ? 2u : 0u) + (i.op->has("within") ? 1u : 0u)) return;
     Value bounds[2];
     if (fromData)
         own = 2, bounds[0] = values[static_cast<size_t>(i.in[0])],
@@ -104,10 +106,11 @@ void Machine::loop(int n, const Instruction &i, bool maybe) {
     if (fromData && bounds[1].kind == Value::Int) span.second = std::min(span.second, bounds[1].lo);
     if (fromData && (bounds[0].kind != Value::Int || bounds[1].kind != Value::Int)) maybe = true;
     int64_t step = spec.isRange ? std::max<int64_t>(1, eval(i.by, rank)) : 1;
-    for (int64_t at = span.first; at < span.second && ok; at += step) {
-        values[static_cast<size_t>(i.arg)] = spec.isRange
-                                                 ? Value{Value::Range, at, std::min(at + step, span.second)}
-                                                 : Value{Value::Int, at, 0};
+    for (int64_t at = span.first; at < span.second && ok && spend(1); at += step) {
+        if (static_cast<uint64_t>(span.second) - static_cast<uint64_t>(at) < static_cast<uint64_t>(step))
+            step = span.second - at;
+        values[static_cast<size_t>(i.arg)] =
+            spec.isRange ? Value{Value::Range, at, at + step} : Value{Value::Int, at, 0};
         work(n, i.body, maybe);
     }
 }
@@ -128,7 +131,7 @@ void Machine::access(int n, const Instruction &i, bool maybe) {
         Span held = area.held()[d], s = held;
         if (v.kind == Value::Unknown) maybe = true;
         if (v.kind == Value::Range) s = {v.lo, v.hi};
-        if (v.kind == Value::Int) s = {v.lo, v.lo + 1};
+        if (v.kind == Value::Int) s = {v.lo, apply(ExprKind::Add, v.lo, 1)};
         Span keep = s;
         if (i.op->has("own") && m.dist == static_cast<int>(d)) keep = held;
         if (i.op->has("or"))
@@ -150,6 +153,9 @@ void Machine::access(int n, const Instruction &i, bool maybe) {
     if (store && i.op->has("at") && !mayStore[static_cast<size_t>(target)])
         fail(*i.op, Diag::PlanIsolation, t.task->op->symbol,
              fmt::format("stores to rank {} without waiting for its `done` word", target), where(t.rank));
+    int64_t elements = 1;
+    for (auto &[lo, hi] : box) elements *= hi - lo; // inside of an area, which is small
+    if (!spend(elements)) return;
     if (m.protocol) touched[static_cast<size_t>(target)].insert(n);
     auto conflict = store ? area.write(n, box, t.before) : area.read(n, box, t.before, maybe);
     if (!conflict) return;
