@@ -17,10 +17,10 @@ struct DeviceEntry {
 
 struct KernelCode {
     std::string name, source;
-    std::vector<const ir::Op *> plans;              // `kern`s
-    std::vector<codegen::PlanCode> code;            // of each
-    std::vector<DeviceEntry> entries;               // of each, or empty
-    llvm::Constant *images = nullptr;               // table of n_images
+    std::vector<const ir::Op *> plans;   // `kern`s
+    std::vector<codegen::PlanCode> code; // of each
+    std::vector<DeviceEntry> entries;    // of each, or empty
+    llvm::Constant *images = nullptr;    // table of n_images
     int imageCount = 0;
     llvm::Function *shape = nullptr;
     uint64_t identity = 0;

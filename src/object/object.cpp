@@ -12,7 +12,9 @@ namespace tdl {
 
 namespace {
 
-std::string withoutFolders(const std::string &path) { return path.substr(path.rfind('/') + 1); }
+std::string withoutFolders(const std::string &path) {
+    return path.substr(path.rfind('/') + 1);
+}
 
 void forgetLocations(ir::Op &op) {
     op.loc = op.text = {};
@@ -24,7 +26,8 @@ void forgetLocations(ir::Op &op) {
 std::string interfaceOf(const ir::Op &kern) {
     std::string out = ir::printAttr(kern.names("sizes"));
     for (auto &op : kern.body().ops)
-        if (op->kind == ir::OpKind::Tensor || op->kind == ir::OpKind::Param || op->kind == ir::OpKind::Require) {
+        if (op->kind == ir::OpKind::Tensor || op->kind == ir::OpKind::Param ||
+            op->kind == ir::OpKind::Require) {
             for (auto &[name, value] : op->attrs()) out += " " + name + " = " + ir::printAttr(value);
             for (auto &r : op->results) out += " : " + r->type.str();
         }
@@ -36,7 +39,8 @@ std::optional<std::vector<KernelCode>> collect(const ir::Module &m, Diagnostics 
     std::vector<KernelCode> kernels;
     bool ok = true;
     for (auto &op : m.top.ops) {
-        auto same = std::find_if(kernels.begin(), kernels.end(), [&](auto &k) { return k.name == op->symbol; });
+        auto same =
+            std::find_if(kernels.begin(), kernels.end(), [&](auto &k) { return k.name == op->symbol; });
         if (same == kernels.end()) {
             kernels.emplace_back();
             same = std::prev(kernels.end());
@@ -51,7 +55,8 @@ std::optional<std::vector<KernelCode>> collect(const ir::Module &m, Diagnostics 
         }
         for (const ir::Op *other : same->plans)
             if (other->name("plan") == op->name("plan")) {
-                diags.report(op->loc, Diag::PlanTwice, op->symbol, op->name("plan")).note(other->loc, "the first is here");
+                diags.report(op->loc, Diag::PlanTwice, op->symbol, op->name("plan"))
+                    .note(other->loc, "the first is here");
                 ok = false;
             }
         same->plans.push_back(op.get());
@@ -68,12 +73,14 @@ struct Compiled {
 };
 
 /// The entries of a kernel's plans; a plan without one has not been compiled for a device.
-bool addDevice(Compiled &c, KernelCode &k, const codegen::DeviceCode &device, llvm::Constant *images, Diagnostics &diags) {
+bool addDevice(Compiled &c, KernelCode &k, const codegen::DeviceCode &device, llvm::Constant *images,
+               Diagnostics &diags) {
     for (const ir::Op *plan : k.plans) {
         auto same = std::find_if(device.plans.begin(), device.plans.end(),
                                  [&](auto &p) { return p.kernel == k.name && p.plan == plan->name("plan"); });
         if (same == device.plans.end()) return false;
-        k.entries.push_back({same->entry, addDeviceWorkspace(*c.module, *plan, same->workspace, *c.target, diags)});
+        k.entries.push_back(
+            {same->entry, addDeviceWorkspace(*c.module, *plan, same->workspace, *c.target, diags)});
     }
     k.images = images;
     k.imageCount = static_cast<int>(device.images.size());
@@ -91,7 +98,8 @@ bool compile(Compiled &c, const ir::Module &kern, const codegen::HostOptions &op
     codegen::prepareModule(*c.module, *c.target);
     codegen::DebugInfo debug(*c.module, kern, *c.target);
     bool ok = true;
-    llvm::Constant *images = device && !device->images.empty() ? addImages(*c.module, device->images) : nullptr;
+    llvm::Constant *images =
+        device && !device->images.empty() ? addImages(*c.module, device->images) : nullptr;
     for (KernelCode &k : *kernels) {
         for (const ir::Op *plan : k.plans) {
             auto code = codegen::addPlan(*c.module, *plan, *c.target, debug, diags);
@@ -130,20 +138,22 @@ uint64_t identityOf(const std::vector<const ir::Op *> &plans) {
     return hash;
 }
 
-std::optional<std::string> emitObject(const ir::Module &kern, const codegen::HostOptions &o, Diagnostics &diags,
-                                      const codegen::DeviceCode *device) {
+std::optional<std::string> emitObject(const ir::Module &kern, const codegen::HostOptions &o,
+                                      Diagnostics &diags, const codegen::DeviceCode *device) {
     Compiled c;
     if (!compile(c, kern, o, diags, device)) return std::nullopt;
     return codegen::emitFile(*c.module, *c.target, codegen::FileKind::Object, diags);
 }
 
-std::optional<std::string> emitAssembly(const ir::Module &kern, const codegen::HostOptions &o, Diagnostics &diags) {
+std::optional<std::string> emitAssembly(const ir::Module &kern, const codegen::HostOptions &o,
+                                        Diagnostics &diags) {
     Compiled c;
     if (!compile(c, kern, o, diags)) return std::nullopt;
     return codegen::emitFile(*c.module, *c.target, codegen::FileKind::Assembly, diags);
 }
 
-std::optional<std::string> emitLLVM(const ir::Module &kern, const codegen::HostOptions &o, Diagnostics &diags) {
+std::optional<std::string> emitLLVM(const ir::Module &kern, const codegen::HostOptions &o,
+                                    Diagnostics &diags) {
     Compiled c;
     if (!compile(c, kern, o, diags)) return std::nullopt;
     std::string text;
@@ -152,6 +162,8 @@ std::optional<std::string> emitLLVM(const ir::Module &kern, const codegen::HostO
     return text;
 }
 
-std::string llvmVersion() { return LLVM_VERSION_STRING; }
+std::string llvmVersion() {
+    return LLVM_VERSION_STRING;
+}
 
 } // namespace tdl

@@ -1,7 +1,8 @@
-// Kernel IR to a relocatable object: for each kernel a descriptor, two entry points and the code of its plans, as the
-// runtime expects them (runtime/include/tdl/abi.h). The same module gives the same bytes.
+// Kernel IR to a relocatable object: for each kernel a descriptor, two entry points and the code of its
+// plans, as the runtime expects them (runtime/include/tdl/abi.h). The same module gives the same bytes.
 //
-//     auto bytes = emitObject(kernModule, {}, diags);       // ELF; undefined symbols are the runtime's tdl_* only
+//     auto bytes = emitObject(kernModule, {}, diags);       // ELF; undefined symbols are the runtime's tdl_*
+//     only
 #pragma once
 #include "codegen/common/device_code.h"
 #include "codegen/host/host.h"
@@ -12,8 +13,8 @@
 
 namespace tdl {
 
-/// Several `kern`s of one name are the plans of one kernel, the first the default. Nothing, and reports, on errors.
-/// `device`: code for devices, which becomes part of the object.
+/// Several `kern`s of one name are the plans of one kernel, the first the default. Nothing, and reports, on
+/// errors. `device`: code for devices, which becomes part of the object.
 std::optional<std::string> emitObject(const ir::Module &kern, const codegen::HostOptions &, Diagnostics &,
                                       const codegen::DeviceCode *device = nullptr);
 /// The same code as LLVM IR (after optimisation) and as assembly text.

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-/// What tests of meaning compile for: the default, without optimisation, and the lowest and highest level of the machine.
+/// What tests of meaning compile for: the default, without optimisation, and the lowest and highest level of
+/// the machine.
 std::vector<tdl::codegen::HostOptions> machineOptions();
 std::string describe(const tdl::codegen::HostOptions &);
 
@@ -40,11 +41,17 @@ std::vector<std::string> undefinedSymbols(const std::string &object);
 
 /// A module of the given `kern`s.
 std::string module(const std::vector<std::string> &kerns);
-/// One kernel: sizes, declarations (tensors, params, buffers, flags), programs. `done` and `end` are declared.
-std::string kern(const std::string &name, const std::string &sizes, const std::string &declarations, const std::string &programs);
+/// One kernel: sizes, declarations (tensors, params, buffers, flags), programs. `done` and `end` are
+/// declared.
+std::string kern(const std::string &name, const std::string &sizes, const std::string &declarations,
+                 const std::string &programs);
 /// One program over `coords`; the body sees %zero, %one, %rank : i64.
-std::string program(const std::string &name, const std::string &coords, const std::string &counts, const std::string &body);
+std::string program(const std::string &name, const std::string &coords, const std::string &counts,
+                    const std::string &body);
 /// `%name = tensor(..)`
-std::string tensor(const std::string &name, const std::string &mode, const std::string &dims, const std::string &elem);
-/// A one-dimensional elementwise kernel, N by 64: `inputs` are element types of %x, %y, ..; `body` computes %r from them.
-std::string elementwise(const std::string &name, const std::vector<std::string> &inputs, const std::string &output, const std::string &body);
+std::string tensor(const std::string &name, const std::string &mode, const std::string &dims,
+                   const std::string &elem);
+/// A one-dimensional elementwise kernel, N by 64: `inputs` are element types of %x, %y, ..; `body` computes
+/// %r from them.
+std::string elementwise(const std::string &name, const std::vector<std::string> &inputs,
+                        const std::string &output, const std::string &body);

@@ -11,8 +11,8 @@ namespace {
 struct Function {
     const char *name;
     long double (*exact)(long double);
-    double low, high;        // where errors are measured
-    double ulp32, ulp64;     // bounds
+    double low, high;    // where errors are measured
+    double ulp32, ulp64; // bounds
 };
 const Function kFunctions[] = {
     {"exp", [](long double x) { return std::exp(x); }, -90, 90, 1.5, 1.5},
@@ -27,9 +27,12 @@ const Function kFunctions[] = {
 template <class T> double ulps(T got, long double want) {
     if (std::isnan(want)) return std::isnan(got) ? 0 : 1e9;
     T nearest = static_cast<T>(want);
-    if (std::isinf(nearest) || nearest == 0) return got == nearest ? 0 : std::isinf(got) == std::isinf(nearest) ? 1 : 1e9;
-    int e = std::max(std::ilogb(nearest), std::numeric_limits<T>::min_exponent - 1) - (std::numeric_limits<T>::digits - 1);
-    return static_cast<double>(std::fabs(static_cast<long double>(got) - want) * std::exp2(static_cast<long double>(-e)));
+    if (std::isinf(nearest) || nearest == 0)
+        return got == nearest ? 0 : std::isinf(got) == std::isinf(nearest) ? 1 : 1e9;
+    int e = std::max(std::ilogb(nearest), std::numeric_limits<T>::min_exponent - 1) -
+            (std::numeric_limits<T>::digits - 1);
+    return static_cast<double>(std::fabs(static_cast<long double>(got) - want) *
+                               std::exp2(static_cast<long double>(-e)));
 }
 
 template <class T> void measure(const Compiled &c, const Function &f, const char *type, double bound) {
@@ -38,11 +41,15 @@ template <class T> void measure(const Compiled &c, const Function &f, const char
     std::uniform_real_distribution<double> linear(f.low, f.high), unit(-1, 1), exponent(-30, 30);
     for (int i = 0; i < 60000; ++i) x.push_back(static_cast<T>(linear(random)));
     for (int i = 0; i < 30000; ++i) x.push_back(static_cast<T>(unit(random)));
-    for (int i = 0; i < 30000; ++i) x.push_back(static_cast<T>(std::exp2(exponent(random)) * (i % 2 ? 1 : -1)));
-    for (int i = -2000; i < 2000; ++i) x.push_back(static_cast<T>(1 + i * static_cast<double>(std::numeric_limits<T>::epsilon())));
+    for (int i = 0; i < 30000; ++i)
+        x.push_back(static_cast<T>(std::exp2(exponent(random)) * (i % 2 ? 1 : -1)));
+    for (int i = -2000; i < 2000; ++i)
+        x.push_back(static_cast<T>(1 + i * static_cast<double>(std::numeric_limits<T>::epsilon())));
     T inf = std::numeric_limits<T>::infinity();
-    for (T v : {T(0), T(-0.0), inf, -inf, std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::min(),
-                std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest(), T(1), T(-1), T(1000), T(-1000)})
+    for (T v :
+         {T(0), T(-0.0), inf, -inf, std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::denorm_min(),
+          std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest(),
+          T(1), T(-1), T(1000), T(-1000)})
         x.push_back(v);
     std::vector<T> r(x.size());
     auto n = static_cast<int64_t>(x.size());
@@ -66,11 +73,13 @@ TEST_CASE("elementary functions are within their bounds") {
     std::vector<std::string> kerns;
     for (const Function &f : kFunctions)
         for (const char *t : {"f32", "f64"})
-            kerns.push_back(elementwise(std::string(f.name) + "_" + t, {t}, t, std::string("    %r = ") + f.name + " %x : " + t + "[i] @3:3\n"));
+            kerns.push_back(elementwise(std::string(f.name) + "_" + t, {t}, t,
+                                        std::string("    %r = ") + f.name + " %x : " + t + "[i] @3:3\n"));
     for (auto &options : machineOptions()) {
         CAPTURE(describe(options));
         Compiled c(module(kerns), options);
-        CHECK(undefinedSymbols(c.object()) == std::vector<std::string>{"tdl_launch", "tdl_next_ticket", "tdl_prepare"});
+        CHECK(undefinedSymbols(c.object()) ==
+              std::vector<std::string>{"tdl_launch", "tdl_next_ticket", "tdl_prepare"});
         for (const Function &f : kFunctions) {
             measure<float>(c, f, "f32", f.ulp32);
             measure<double>(c, f, "f64", f.ulp64);

@@ -66,7 +66,8 @@ bool Launch::run(int which, int workers, int abortAt) {
         plan.layout(&shape, out.data());
         if (r == 0) layout = out;
         const int64_t *at = out.data();
-        for (int i = 0; i < plan.n_buffers; ++i) rank->buffers.push_back(std::make_unique<Scratch>(static_cast<size_t>(*at++)));
+        for (int i = 0; i < plan.n_buffers; ++i)
+            rank->buffers.push_back(std::make_unique<Scratch>(static_cast<size_t>(*at++)));
         for (int i = 0; i < plan.n_flags; ++i) rank->flags.emplace_back(static_cast<size_t>(*at++));
         for (int i = 0; i < plan.n_joins; ++i) rank->joins.emplace_back(static_cast<size_t>(*at++));
         for (int t = 0; t < plan.n_tasks; ++t) {
@@ -74,7 +75,8 @@ bool Launch::run(int which, int workers, int abortAt) {
             for (int c = 0; c < plan.tasks[t].ncoords; ++c) n *= *at++;
             rank->tickets += n;
         }
-        for (int w = 0; w < workers; ++w) rank->spaces.push_back(std::make_unique<Scratch>(static_cast<size_t>(*at)));
+        for (int w = 0; w < workers; ++w)
+            rank->spaces.push_back(std::make_unique<Scratch>(static_cast<size_t>(*at)));
         for (auto &s : rank->spaces) rank->workspaces.push_back(s->begin);
         for (auto &f : rank->flags)
             for (auto &w : f) w = epoch - 1;
@@ -85,8 +87,9 @@ bool Launch::run(int which, int workers, int abortAt) {
         rank->launch = this, rank->all = &all, rank->abortAt = abortAt;
         all.push_back(std::move(rank));
     }
-    // A buffer is one allocation per rank. heaps[r] + offset must give rank r's for protocol buffers, so the heaps' bases
-    // are null and the offsets of one rank would be wrong for another: they are made equal by one big block.
+    // A buffer is one allocation per rank. heaps[r] + offset must give rank r's for protocol buffers, so the
+    // heaps' bases are null and the offsets of one rank would be wrong for another: they are made equal by
+    // one big block.
     std::vector<int64_t> offsets;
     std::vector<std::unique_ptr<Scratch>> heap;
     int64_t total = 0;
@@ -102,13 +105,24 @@ bool Launch::run(int which, int workers, int abortAt) {
         heaps.push_back(heap.back()->begin);
         for (int i = 0; i < plan.n_buffers; ++i) // guard zones between buffers, too
             for (Scratch *s : {heap.back().get(), local.back().get()})
-                std::memset(s->begin + offsets[static_cast<size_t>(i)] + layout[static_cast<size_t>(i)], 0x5a, kGuard);
+                std::memset(s->begin + offsets[static_cast<size_t>(i)] + layout[static_cast<size_t>(i)], 0x5a,
+                            kGuard);
     }
     for (int r = 0; r < ranks; ++r) {
         Rank &k = *all[static_cast<size_t>(r)];
         k.heaps = heaps, k.offsets = offsets;
-        k.frame = {ranks, r, epoch, sizes.data(), scalars.data(), k.bases.data(), k.strides.data(), k.heaps.data(),
-                   k.offsets.data(), local[static_cast<size_t>(r)]->begin, k.workspaces.data(), &k};
+        k.frame = {ranks,
+                   r,
+                   epoch,
+                   sizes.data(),
+                   scalars.data(),
+                   k.bases.data(),
+                   k.strides.data(),
+                   k.heaps.data(),
+                   k.offsets.data(),
+                   local[static_cast<size_t>(r)]->begin,
+                   k.workspaces.data(),
+                   &k};
     }
     std::vector<std::thread> threads;
     for (auto &r : all)
@@ -156,15 +170,24 @@ int tdl_wait_join(tdl_frame *f, int64_t join, int64_t index, uint64_t total, int
 int tdl_arrive(tdl_frame *f, int64_t join, int64_t index, uint64_t total) {
     auto *r = static_cast<Launch::Rank *>(f->launch);
     ++r->launch->arrivals;
-    return r->joins.at(static_cast<size_t>(join)).at(static_cast<size_t>(index)).fetch_add(1, std::memory_order_acq_rel) + 1 == total;
+    return r->joins.at(static_cast<size_t>(join))
+                   .at(static_cast<size_t>(index))
+                   .fetch_add(1, std::memory_order_acq_rel) +
+               1 ==
+           total;
 }
 void tdl_notify(tdl_frame *f, int64_t to, int64_t flag, int64_t index) {
     auto *r = static_cast<Launch::Rank *>(f->launch);
     ++r->launch->notifies;
-    (*r->all)[static_cast<size_t>(to)]->flags.at(static_cast<size_t>(flag)).at(static_cast<size_t>(index)).store(f->epoch, std::memory_order_release);
+    (*r->all)[static_cast<size_t>(to)]
+        ->flags.at(static_cast<size_t>(flag))
+        .at(static_cast<size_t>(index))
+        .store(f->epoch, std::memory_order_release);
 }
 tdl_status tdl_launch(tdl_ctx *, const tdl_kernel *k, const void *args, void *) {
     return k && args ? TDL_OK : TDL_INTERNAL_ERROR;
 }
-tdl_status tdl_prepare(tdl_ctx *, const tdl_kernel *k, const void *args) { return tdl_launch(nullptr, k, args, nullptr); }
+tdl_status tdl_prepare(tdl_ctx *, const tdl_kernel *k, const void *args) {
+    return tdl_launch(nullptr, k, args, nullptr);
+}
 }

@@ -1,5 +1,5 @@
-// The runtime's side of an object in a few lines, for tests of generated code: ranks are threads, waits spin, scratch
-// starts as NaN and has guard zones behind it.
+// The runtime's side of an object in a few lines, for tests of generated code: ranks are threads, waits spin,
+// scratch starts as NaN and has guard zones behind it.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -24,7 +24,8 @@ public:
     void tensor(int rank, int index, void *data, std::vector<int64_t> strides);
     /// The same for a dense tensor of these extents.
     void dense(int rank, int index, void *data, const std::vector<int64_t> &extents);
-    /// Runs the plan on all ranks; false if a guard zone was touched. `abortAt`: the n-th wait of a rank reports an abort.
+    /// Runs the plan on all ranks; false if a guard zone was touched. `abortAt`: the n-th wait of a rank
+    /// reports an abort.
     bool run(int plan = 0, int workers = 1, int abortAt = -1);
     uint64_t epoch = 1;
 

@@ -1,5 +1,5 @@
-// Objects: what they need and give, tables of the descriptor, several kernels and plans, equal bytes, other targets,
-// sizes that overflow, and what is refused.
+// Objects: what they need and give, tables of the descriptor, several kernels and plans, equal bytes, other
+// targets, sizes that overflow, and what is refused.
 #include "compiled.h"
 #include <algorithm>
 #include <cstring>
@@ -9,18 +9,25 @@ using namespace tdl;
 
 namespace {
 
-std::string copyKernel(const std::string &name) { return elementwise(name, {"f32"}, "f32", "    %r = neg %x : f32[i] @3:3\n"); }
+std::string copyKernel(const std::string &name) {
+    return elementwise(name, {"f32"}, "f32", "    %r = neg %x : f32[i] @3:3\n");
+}
 
 std::string full() {
-    std::string body = "    %r1 = expr(value = ranks) : i64\n    %t = acquire %done, %zero, %r1(scope = system) : token @7:5\n"
+    std::string body = "    %r1 = expr(value = ranks) : i64\n    %t = acquire %done, %zero, %r1(scope = "
+                       "system) : token @7:5\n"
                        "    %w = acquire_join %end, %zero, %zero(scope = device) : token @8:6\n";
-    return kern("full", "M, K",
-                "  %A = tensor(name = A, mode = in, dims = [M @ ranks, K]) : tensor<bf16> @3:9\n  %s = param(name = s) : f32 @3:30\n"
-                "  %U = tensor(name = U, mode = inout, dims = [K], uniform) : tensor<f32> @4:9\n  %f = param(name = f) : bool @4:30\n"
-                "  %C = tensor(name = C, mode = out, dims = [M, K * 2, 3]) : tensor<i64> @5:9\n"
-                "  require(cond = M > 0, text = \"M > 0\") @6:1\n  require(cond = K % 8 == 0, text = \"K % 8 == 0\") @6:2\n"
-                "  %buf = buffer(name = buf, scope = protocol, dims = [M, K], origin = [0, 0]) : buffer<f16>\n",
-                program("first", "a, b", "M, 3", body) + program("second", "", "", ""));
+    return kern(
+        "full", "M, K",
+        "  %A = tensor(name = A, mode = in, dims = [M @ ranks, K]) : tensor<bf16> @3:9\n  %s = param(name = "
+        "s) : f32 @3:30\n"
+        "  %U = tensor(name = U, mode = inout, dims = [K], uniform) : tensor<f32> @4:9\n  %f = param(name = "
+        "f) : bool @4:30\n"
+        "  %C = tensor(name = C, mode = out, dims = [M, K * 2, 3]) : tensor<i64> @5:9\n"
+        "  require(cond = M > 0, text = \"M > 0\") @6:1\n  require(cond = K % 8 == 0, text = \"K % 8 == 0\") "
+        "@6:2\n"
+        "  %buf = buffer(name = buf, scope = protocol, dims = [M, K], origin = [0, 0]) : buffer<f16>\n",
+        program("first", "a, b", "M, 3", body) + program("second", "", "", ""));
 }
 
 } // namespace
@@ -146,7 +153,8 @@ TEST_CASE("identity depends on meaning, not on where the source stood") {
 
 TEST_CASE("levels and targets") {
     std::string text = module({copyKernel("a"), full()});
-    for (auto level : {codegen::CpuLevel::V1, codegen::CpuLevel::V2, codegen::CpuLevel::V3, codegen::CpuLevel::V4, codegen::CpuLevel::Native})
+    for (auto level : {codegen::CpuLevel::V1, codegen::CpuLevel::V2, codegen::CpuLevel::V3,
+                       codegen::CpuLevel::V4, codegen::CpuLevel::Native})
         for (bool debug : {false, true}) {
             codegen::HostOptions o;
             o.triple = "x86_64-unknown-linux-gnu";
@@ -178,8 +186,10 @@ TEST_CASE("what cannot be compiled is said") {
     other.replace(other.find("sequential"), 10, "another");
     refused(a + other, "TDL0906");
     // a tile that needs a slot, along an axis without a bound
-    std::string body = "    %b = base %TX, %rank : ptr<i64>\n    %n = read %b : i64\n    %i = span %zero, %n(axis = i) : range<i>\n"
-                       "    %x = read %b, %one : i64[i] @5:5\n    write %x, %b, %one\n    %p = at %b, %one : ptr<i64>\n    write %x, %p, %one\n";
+    std::string body = "    %b = base %TX, %rank : ptr<i64>\n    %n = read %b : i64\n    %i = span %zero, "
+                       "%n(axis = i) : range<i>\n"
+                       "    %x = read %b, %one : i64[i] @5:5\n    write %x, %b, %one\n    %p = at %b, %one : "
+                       "ptr<i64>\n    write %x, %p, %one\n";
     refused(kern("u", "N", tensor("TX", "inout", "N", "i64"), program("main", "", "", body)), "TDL0901");
     refused(kern("u", "N", tensor("TX", "inout", "N", "i64"), program("main", "t", "Q", "")), "TDL0904");
 }

@@ -39,7 +39,9 @@ DotAxes dotAxes(const ir::Op &dot) {
     DotAxes d;
     d.over = dot.names("over");
     const ir::Type &x = dot.operands[0]->type, &y = dot.operands[1]->type;
-    auto summed = [&](const std::string &a) { return std::find(d.over.begin(), d.over.end(), a) != d.over.end(); };
+    auto summed = [&](const std::string &a) {
+        return std::find(d.over.begin(), d.over.end(), a) != d.over.end();
+    };
     for (const std::string &a : x.axes)
         if (!summed(a)) (y.hasAxis(a) ? d.both : d.rows).push_back(a);
     for (const std::string &a : y.axes)

@@ -1,5 +1,6 @@
-// Conversions between element types. The 16-bit floats are converted by integer arithmetic where the target has no
-// instruction; LLVM would otherwise call __truncsfbf2 and its like, and objects may call the runtime only.
+// Conversions between element types. The 16-bit floats are converted by integer arithmetic where the target
+// has no instruction; LLVM would otherwise call __truncsfbf2 and its like, and objects may call the runtime
+// only.
 #include "codegen/common/element.h"
 #include "codegen/common/llvm.h"
 
@@ -8,7 +9,8 @@ using namespace llvm;
 
 Value *ElementBuilder::toF32(Value *v, Elem e) {
     if (e == Elem::BF16)
-        return b.CreateBitCast(b.CreateShl(b.CreateZExt(v, intType(v, 32)), 16), shapedLike(b.getFloatTy(), v->getType()));
+        return b.CreateBitCast(b.CreateShl(b.CreateZExt(v, intType(v, 32)), 16),
+                               shapedLike(b.getFloatTy(), v->getType()));
     if (e == Elem::F16) return f16ToF32(v);
     return v;
 }
@@ -33,15 +35,16 @@ Value *ElementBuilder::f16ToF32(Value *v) {
     if (half) return b.CreateFPExt(b.CreateBitCast(v, shapedLike(b.getHalfTy(), v->getType())), f32);
     Value *u = b.CreateZExt(v, intType(v, 32));
     Value *sign = b.CreateShl(b.CreateAnd(u, 0x8000), 16), *magnitude = b.CreateAnd(u, 0x7fff);
-    Value *scaled = b.CreateFMul(b.CreateBitCast(b.CreateShl(magnitude, 13), f32), ConstantFP::get(f32, 0x1p112));
+    Value *scaled =
+        b.CreateFMul(b.CreateBitCast(b.CreateShl(magnitude, 13), f32), ConstantFP::get(f32, 0x1p112));
     Value *special = b.CreateOr(b.CreateShl(magnitude, 13), 0x7f800000); // infinity and NaN
     Value *isSpecial = b.CreateICmpUGE(magnitude, intLike(u, 32, 0x7c00));
     Value *bits = b.CreateSelect(isSpecial, special, b.CreateBitCast(scaled, intType(v, 32)));
     return b.CreateBitCast(b.CreateOr(bits, sign), f32);
 }
 
-// Three cases by magnitude: subnormal results are rounded by the addition of 0.5 (whose ulp is theirs), normal ones as
-// bf16 above, what is too large becomes infinity.
+// Three cases by magnitude: subnormal results are rounded by the addition of 0.5 (whose ulp is theirs),
+// normal ones as bf16 above, what is too large becomes infinity.
 Value *ElementBuilder::f16FromF32(Value *v) {
     if (half) {
         Value *h = b.CreateFPTrunc(v, shapedLike(b.getHalfTy(), v->getType()));
@@ -53,7 +56,8 @@ Value *ElementBuilder::f16FromF32(Value *v) {
     Value *shifted = b.CreateFAdd(b.CreateBitCast(magnitude, v->getType()), floatLike(v, 0.5));
     Value *subnormal = b.CreateSub(b.CreateBitCast(shifted, u->getType()), intLike(u, 32, 0x3f000000));
     Value *odd = b.CreateAnd(b.CreateLShr(magnitude, 13), 1);
-    Value *biased = b.CreateAdd(magnitude, intLike(u, 32, 0xc8000fffu)); // exponent 127 becomes 15, and 0xfff for rounding
+    Value *biased = b.CreateAdd(
+        magnitude, intLike(u, 32, 0xc8000fffu)); // exponent 127 becomes 15, and 0xfff for rounding
     Value *normal = b.CreateLShr(b.CreateAdd(biased, odd), 13);
     Value *small = b.CreateICmpULT(magnitude, intLike(u, 32, 0x38800000)); // 2^-14
     Value *large = b.CreateICmpUGE(magnitude, intLike(u, 32, 0x477ff000)); // 65520
@@ -80,10 +84,12 @@ Value *ElementBuilder::f32FromF64ToOdd(Value *v) {
 // An i64 cut to 53 bits, the last of them set if that was inexact: rounding it further is as rounding once.
 Value *ElementBuilder::intToOdd(Value *v) {
     Value *low = b.CreateAnd(v, 0x7ff);
-    return b.CreateAnd(b.CreateOr(v, b.CreateAdd(low, intLike(v, 64, 0x7ff))), intLike(v, 64, ~uint64_t{0x7ff}));
+    return b.CreateAnd(b.CreateOr(v, b.CreateAdd(low, intLike(v, 64, 0x7ff))),
+                       intLike(v, 64, ~uint64_t{0x7ff}));
 }
 Value *ElementBuilder::isBeyondF64(Value *v) {
-    return b.CreateICmpUGT(b.CreateAdd(v, intLike(v, 64, uint64_t{1} << 53)), intLike(v, 64, uint64_t{1} << 54));
+    return b.CreateICmpUGT(b.CreateAdd(v, intLike(v, 64, uint64_t{1} << 53)),
+                           intLike(v, 64, uint64_t{1} << 54));
 }
 
 Value *ElementBuilder::convert(Value *v, Elem from, Elem to) {

@@ -25,7 +25,7 @@ struct DevicePlan {
 struct DeviceCode {
     std::vector<DeviceImage> images; // the same entries in each
     std::vector<DevicePlan> plans;
-    std::string log;                 // per entry and architecture: registers, shared memory, spills
+    std::string log; // per entry and architecture: registers, shared memory, spills
 };
 
 } // namespace tdl::codegen

@@ -7,22 +7,29 @@ namespace tdl::codegen {
 using namespace llvm;
 using ir::OpKind;
 
-bool isSupported(Elem e) { return e != Elem::F8E4M3 && e != Elem::F8E5M2; }
+bool isSupported(Elem e) {
+    return e != Elem::F8E4M3 && e != Elem::F8E5M2;
+}
 
 llvm::Type *registerType(LLVMContext &c, Elem e) {
     switch (e) {
     case Elem::Bool: return Type::getInt1Ty(c);
-    case Elem::I8: case Elem::F8E4M3: case Elem::F8E5M2: return Type::getInt8Ty(c);
+    case Elem::I8:
+    case Elem::F8E4M3:
+    case Elem::F8E5M2: return Type::getInt8Ty(c);
     case Elem::I32: return Type::getInt32Ty(c);
     case Elem::I64: return Type::getInt64Ty(c);
-    case Elem::F16: case Elem::BF16: return Type::getInt16Ty(c);
+    case Elem::F16:
+    case Elem::BF16: return Type::getInt16Ty(c);
     case Elem::F32: return Type::getFloatTy(c);
     case Elem::F64: return Type::getDoubleTy(c);
     }
     return nullptr;
 }
 
-llvm::Type *memoryType(LLVMContext &c, Elem e) { return e == Elem::Bool ? Type::getInt8Ty(c) : registerType(c, e); }
+llvm::Type *memoryType(LLVMContext &c, Elem e) {
+    return e == Elem::Bool ? Type::getInt8Ty(c) : registerType(c, e);
+}
 
 Value *ElementBuilder::fromMemory(Value *v, Elem e) {
     return e == Elem::Bool ? b.CreateICmpNE(v, intLike(v, 8, 0)) : v;
@@ -35,7 +42,8 @@ Value *ElementBuilder::constant(Elem e, double x) {
     if (e == Elem::F16 || e == Elem::BF16) {
         APFloat f(x);
         bool lossy;
-        f.convert(e == Elem::F16 ? APFloat::IEEEhalf() : APFloat::BFloat(), APFloat::rmNearestTiesToEven, &lossy);
+        f.convert(e == Elem::F16 ? APFloat::IEEEhalf() : APFloat::BFloat(), APFloat::rmNearestTiesToEven,
+                  &lossy);
         return ConstantInt::get(b.getContext(), f.bitcastToAPInt());
     }
     return ConstantFP::get(registerType(b.getContext(), e), x);
@@ -48,10 +56,13 @@ Value *ElementBuilder::constant(Elem e, int64_t x) {
 
 Value *ElementBuilder::identity(bool isMax, bool isMin, Elem e) {
     if (!isMax && !isMin) return constant(e, int64_t{0});
-    if (isFloat(e)) return constant(e, isMax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
+    if (isFloat(e))
+        return constant(e, isMax ? -std::numeric_limits<double>::infinity()
+                                 : std::numeric_limits<double>::infinity());
     if (e == Elem::Bool) return b.getInt1(isMin);
     auto bits = static_cast<unsigned>(elemBytes(e)) * 8;
-    return ConstantInt::get(b.getContext(), isMax ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits));
+    return ConstantInt::get(b.getContext(),
+                            isMax ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits));
 }
 
 Value *ElementBuilder::apply(OpKind k, Elem e, Value *x, Value *y) {
@@ -62,10 +73,12 @@ Value *ElementBuilder::apply(OpKind k, Elem e, Value *x, Value *y) {
     return isFloat(e) ? floating(k, x, y) : integer(k, x, y);
 }
 
-// Truncating division; the divisors 0 and -1 are replaced before dividing, since the instruction traps on them.
+// Truncating division; the divisors 0 and -1 are replaced before dividing, since the instruction traps on
+// them.
 Value *ElementBuilder::divide(Value *x, Value *y, bool remainder) {
     Value *zero = Constant::getNullValue(y->getType()), *one = ConstantInt::get(y->getType(), 1);
-    Value *isZero = b.CreateICmpEQ(y, zero), *isMinus = b.CreateICmpEQ(y, Constant::getAllOnesValue(y->getType()));
+    Value *isZero = b.CreateICmpEQ(y, zero),
+          *isMinus = b.CreateICmpEQ(y, Constant::getAllOnesValue(y->getType()));
     Value *safe = b.CreateSelect(b.CreateOr(isZero, isMinus), one, y);
     Value *r = remainder ? b.CreateSRem(x, safe) : b.CreateSDiv(x, safe);
     if (!remainder) r = b.CreateSelect(isMinus, b.CreateNeg(x), r);
@@ -104,7 +117,8 @@ Value *ElementBuilder::floating(OpKind k, Value *x, Value *y) {
     case OpKind::Sub: return b.CreateFSub(x, y);
     case OpKind::Mul: return b.CreateFMul(x, y);
     case OpKind::Div: return b.CreateFDiv(x, y);
-    case OpKind::Min: case OpKind::Max: {
+    case OpKind::Min:
+    case OpKind::Max: {
         // The sign of a zero result is open (nsz): one instruction and a blend on x86.
         Value *r = b.CreateBinaryIntrinsic(k == OpKind::Min ? Intrinsic::minimum : Intrinsic::maximum, x, y);
         if (auto *i = dyn_cast<Instruction>(r)) i->setHasNoSignedZeros(true);

@@ -1,12 +1,13 @@
 // Code for one element, or a vector of elements, of a tile: memory form, conversions, elementwise operations.
 //
-// In registers an element is: bool i1, integers as they are, f16 and bf16 their 16 bits, f32 float, f64 double; in
-// memory bool is a byte. All functions take vectors of these, too. Nothing here calls a library:
+// In registers an element is: bool i1, integers as they are, f16 and bf16 their 16 bits, f32 float, f64
+// double; in memory bool is a byte. All functions take vectors of these, too. Nothing here calls a library:
 //
 //     convert(v, F32, BF16)    ->   %1 = bitcast v to i32; add 0x7fff + bit 16; lshr 16; trunc; select on NaN
 //
-// Meaning (tdl.5): integers wrap, x / 0 = x % 0 = 0; min and max give NaN if either is; comparisons are false on NaN but
-// for `ne`; floats become integers by truncation, saturating, NaN as 0; floats are rounded to nearest, ties to even.
+// Meaning (tdl.5): integers wrap, x / 0 = x % 0 = 0; min and max give NaN if either is; comparisons are false
+// on NaN but for `ne`; floats become integers by truncation, saturating, NaN as 0; floats are rounded to
+// nearest, ties to even.
 #pragma once
 #include "ir/op.h"
 
@@ -27,7 +28,8 @@ llvm::Type *memoryType(llvm::LLVMContext &, Elem);
 class ElementBuilder {
 public:
     /// `halfInstructions`: the target converts between f16 and f32 by instruction.
-    ElementBuilder(llvm::IRBuilderBase &builder, bool halfInstructions) : b(builder), half(halfInstructions) {}
+    ElementBuilder(llvm::IRBuilderBase &builder, bool halfInstructions)
+        : b(builder), half(halfInstructions) {}
 
     /// Between register and memory form (differs for bool only).
     llvm::Value *fromMemory(llvm::Value *, Elem);

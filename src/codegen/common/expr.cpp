@@ -5,9 +5,12 @@ namespace tdl::codegen {
 using namespace llvm;
 using ir::ExprKind;
 
-void ExprBuilder::watchOverflow() { overflow = b.getFalse(); }
+void ExprBuilder::watchOverflow() {
+    overflow = b.getFalse();
+}
 
-static Value *arithmetic(IRBuilderBase &b, Value *&overflow, unsigned opcode, unsigned checked, Value *x, Value *y) {
+static Value *arithmetic(IRBuilderBase &b, Value *&overflow, unsigned opcode, unsigned checked, Value *x,
+                         Value *y) {
     if (!overflow) return b.CreateBinOp(static_cast<Instruction::BinaryOps>(opcode), x, y);
     Value *pair = b.CreateBinaryIntrinsic(static_cast<Intrinsic::ID>(checked), x, y);
     overflow = b.CreateOr(overflow, b.CreateExtractValue(pair, 1));
@@ -67,7 +70,9 @@ Value *ExprBuilder::emit(const ir::Expr &e) {
     case ExprKind::Add: return add(x, y);
     case ExprKind::Sub: return arithmetic(b, overflow, Instruction::Sub, Intrinsic::ssub_with_overflow, x, y);
     case ExprKind::Mul: return multiply(x, y);
-    case ExprKind::Div: case ExprKind::Mod: case ExprKind::Ceil: return divide(e.kind(), x, y);
+    case ExprKind::Div:
+    case ExprKind::Mod:
+    case ExprKind::Ceil: return divide(e.kind(), x, y);
     case ExprKind::Min: return b.CreateBinaryIntrinsic(Intrinsic::smin, x, y);
     case ExprKind::Max: return b.CreateBinaryIntrinsic(Intrinsic::smax, x, y);
     case ExprKind::Eq: return fromBool(b.CreateICmpEQ(x, y));
@@ -76,7 +81,11 @@ Value *ExprBuilder::emit(const ir::Expr &e) {
     case ExprKind::Le: return fromBool(b.CreateICmpSLE(x, y));
     case ExprKind::Gt: return fromBool(b.CreateICmpSGT(x, y));
     case ExprKind::Ge: return fromBool(b.CreateICmpSGE(x, y));
-    case ExprKind::Const: case ExprKind::Sym: case ExprKind::And: case ExprKind::Or: case ExprKind::Not: break;
+    case ExprKind::Const:
+    case ExprKind::Sym:
+    case ExprKind::And:
+    case ExprKind::Or:
+    case ExprKind::Not: break;
     }
     return nullptr;
 }

@@ -22,7 +22,8 @@ public:
     llvm::Value *emitCondition(const ir::Expr &); // as an i1: not 0
     const std::string &unknown() const { return missing; }
 
-    /// From now on, additions, subtractions and multiplications that overflow make `overflowed()` true at run time.
+    /// From now on, additions, subtractions and multiplications that overflow make `overflowed()` true at run
+    /// time.
     void watchOverflow();
     llvm::Value *overflowed() const { return overflow; }
     llvm::Value *multiply(llvm::Value *, llvm::Value *); // with the same watch

@@ -1,5 +1,5 @@
-// Which axis of each tile should run fastest: the one along which the memory it goes to, or else comes from, is
-// contiguous. Loops over a tile are ordered by it, and slots are laid out by it.
+// Which axis of each tile should run fastest: the one along which the memory it goes to, or else comes from,
+// is contiguous. Loops over a tile are ordered by it, and slots are laid out by it.
 //
 //     write %y, %p, %ld, %one          %y: f32[i, j] runs j fastest, and so does %acc that %y is a cast of
 #include "codegen/common/inner.h"
@@ -40,7 +40,8 @@ public:
                 }
             for (auto &inside : op.blocks) backward(*inside);
             if (op.kind == OpKind::Loop)
-                for (size_t i = 0; i < op.results.size(); ++i) propose(op.operands[i + 3], of(op.body().args[i + 1].get()));
+                for (size_t i = 0; i < op.results.size(); ++i)
+                    propose(op.operands[i + 3], of(op.body().args[i + 1].get()));
             for (auto &r : op.results)
                 for (const ir::Value *x : aligned(op)) propose(x, of(r.get()));
         }
@@ -60,13 +61,16 @@ public:
             if (op.kind == OpKind::Read) propose(r, contiguousAxis(op, r->type));
             const ir::Value *widest = nullptr;
             for (const ir::Value *x : aligned(op))
-                if (!x->type.axes.empty() && (!widest || x->type.axes.size() > widest->type.axes.size())) widest = x;
+                if (!x->type.axes.empty() && (!widest || x->type.axes.size() > widest->type.axes.size()))
+                    widest = x;
             if (widest) propose(r, of(widest));
             if (op.kind == OpKind::Reduce) propose(r, of(op.operands[0]));
             if (op.kind == OpKind::Dot) {
                 DotAxes d = dotAxes(op);
-                if (!d.columns.empty()) propose(r, d.columns.back());
-                else if (!d.rows.empty()) propose(r, d.rows.back());
+                if (!d.columns.empty())
+                    propose(r, d.columns.back());
+                else if (!d.rows.empty())
+                    propose(r, d.rows.back());
             }
             if (!r->type.axes.empty()) propose(r, r->type.axes.back());
         }

@@ -10,22 +10,33 @@ using ir::Value;
 namespace {
 
 // Costs in simple operations per element, to weigh recomputing against storing.
-constexpr int kRecomputeTwice = 8;   // more is stored if several loop nests want it
-constexpr int kRecomputeInLoop = 4;  // more is stored if a loop would compute it in every turn
-constexpr int kExpensive = 8;        // more is stored if a wider tile would compute it again and again
+constexpr int kRecomputeTwice = 8;  // more is stored if several loop nests want it
+constexpr int kRecomputeInLoop = 4; // more is stored if a loop would compute it in every turn
+constexpr int kExpensive = 8;       // more is stored if a wider tile would compute it again and again
 
 int ownCost(const Op &op) {
     switch (op.kind) {
-    case OpKind::Exp: case OpKind::Exp2: case OpKind::Log2: case OpKind::Tanh: case OpKind::Erf: return 20;
-    case OpKind::Div: case OpKind::Rem: case OpKind::Sqrt: case OpKind::Rsqrt: return 8;
+    case OpKind::Exp:
+    case OpKind::Exp2:
+    case OpKind::Log2:
+    case OpKind::Tanh:
+    case OpKind::Erf: return 20;
+    case OpKind::Div:
+    case OpKind::Rem:
+    case OpKind::Sqrt:
+    case OpKind::Rsqrt: return 8;
     case OpKind::Cast: return 2;
     case OpKind::Broadcast: return 0;
     default: return 1;
     }
 }
 
-bool computesElements(const Op &op) { return ir::isElementwise(op.kind) || op.kind == OpKind::Broadcast; }
-bool isTileWithAxes(const Value *v) { return v->type.isTile() && !v->type.axes.empty(); }
+bool computesElements(const Op &op) {
+    return ir::isElementwise(op.kind) || op.kind == OpKind::Broadcast;
+}
+bool isTileWithAxes(const Value *v) {
+    return v->type.isTile() && !v->type.axes.empty();
+}
 
 class Assigner {
 public:
@@ -36,7 +47,8 @@ public:
         chooseInnerAxes(program, out.inner);
         for (size_t i = order.size(); i-- > 0;) decide(*order[i]);
         slots(program.body());
-        if (!failed && more) more(program, out, [&](const Op &at, const std::string &axis) { return lengthOf(axis, at); });
+        if (!failed && more)
+            more(program, out, [&](const Op &at, const std::string &axis) { return lengthOf(axis, at); });
         if (failed) return std::nullopt;
         return std::move(out);
     }
@@ -47,12 +59,13 @@ private:
     Diagnostics &diags;
     Storage out;
     bool failed = false;
-    std::vector<const Op *> order;                                    // all operations, outer before inner
+    std::vector<const Op *> order; // all operations, outer before inner
     std::unordered_map<const Op *, size_t> position;
     std::unordered_map<const Value *, std::vector<const Op *>> users; // one entry per operand
     std::unordered_map<const Value *, int> cost;
     std::unordered_set<const Value *> stored;
-    std::unordered_map<const Value *, std::vector<const Op *>> sinks; // where a virtual value is evaluated in the end
+    std::unordered_map<const Value *, std::vector<const Op *>>
+        sinks; // where a virtual value is evaluated in the end
 
     void number(const ir::Block &b) {
         for (auto &op : b.ops) {
@@ -63,7 +76,8 @@ private:
                 users[v].push_back(op.get());
                 if (computesElements(*op)) c += cost[v];
             }
-            for (auto &r : op->results) cost[r.get()] = computesElements(*op) ? c : isTileWithAxes(r.get()) ? 1 : 0;
+            for (auto &r : op->results)
+                cost[r.get()] = computesElements(*op) ? c : isTileWithAxes(r.get()) ? 1 : 0;
             for (auto &inside : op->blocks) {
                 for (auto &a : inside->args) cost[a.get()] = isTileWithAxes(a.get()) ? 1 : 0;
                 number(*inside);
@@ -102,7 +116,8 @@ private:
         };
         for (const Op *u : users[v]) {
             const Value *r = u->results.empty() ? nullptr : u->result();
-            bool through = (computesElements(*u) || u->kind == OpKind::Read) && isTileWithAxes(r) && !stored.contains(r);
+            bool through =
+                (computesElements(*u) || u->kind == OpKind::Read) && isTileWithAxes(r) && !stored.contains(r);
             if (through || (r && out.fused.contains(r)))
                 for (const Op *s : sinks[r]) add(s);
             else
@@ -113,7 +128,8 @@ private:
 
     bool mustStore(const Op &op, const Value *v) {
         switch (op.kind) {
-        case OpKind::Loop: case OpKind::Reduce: return true;
+        case OpKind::Loop:
+        case OpKind::Reduce: return true;
         case OpKind::Dot:
             if (canFuse(op, v)) {
                 out.fused.insert(v);
@@ -136,9 +152,11 @@ private:
         for (const Op *s : at)
             if (loopBetween(&op, s) && c > kRecomputeInLoop) return true;
         if (c <= kExpensive) return false;
-        for (const Op *u : users[v]) { // a wider tile whose fastest axis is one of ours computes us for each other index
+        for (const Op *u :
+             users[v]) { // a wider tile whose fastest axis is one of ours computes us for each other index
             const Value *wide = computesElements(*u) ? u->result() : nullptr;
-            if (wide && wide->type.axes.size() > v->type.axes.size() && v->type.hasAxis(out.inner[wide])) return true;
+            if (wide && wide->type.axes.size() > v->type.axes.size() && v->type.hasAxis(out.inner[wide]))
+                return true;
         }
         return false;
     }
@@ -147,14 +165,17 @@ private:
     bool canFuse(const Op &dot, const Value *v) {
         const auto &by = users[v];
         DotAxes axes = dotAxes(dot);
-        if (by.size() != 1 || by[0]->kind != OpKind::Add || by[0]->operands[0] == by[0]->operands[1]) return false;
+        if (by.size() != 1 || by[0]->kind != OpKind::Add || by[0]->operands[0] == by[0]->operands[1])
+            return false;
         if (axes.rows.empty() || axes.columns.empty()) return false;
         const Value *sum = by[0]->result();
         if (sum->type.axes.size() != v->type.axes.size()) return false;
         if (!stored.contains(sum)) {
             const auto &then = users[sum];
-            if (then.size() != 1 || (then[0]->kind != OpKind::Yield && then[0]->kind != OpKind::Loop)) return false;
-            if (then[0]->kind == OpKind::Yield) { // the operands must not read the slot that x has been put into
+            if (then.size() != 1 || (then[0]->kind != OpKind::Yield && then[0]->kind != OpKind::Loop))
+                return false;
+            if (then[0]->kind ==
+                OpKind::Yield) { // the operands must not read the slot that x has been put into
                 auto &values = then[0]->operands;
                 size_t i = static_cast<size_t>(std::find(values.begin(), values.end(), sum) - values.begin());
                 const Value *carried = then[0]->parent->args[i + 1].get();
@@ -166,7 +187,8 @@ private:
     bool reaches(const Value *v, const Value *carried) {
         if (v == carried) return true;
         if (!v->def || v->def->kind == OpKind::Loop) return false;
-        return std::any_of(v->def->operands.begin(), v->def->operands.end(), [&](const Value *x) { return reaches(x, carried); });
+        return std::any_of(v->def->operands.begin(), v->def->operands.end(),
+                           [&](const Value *x) { return reaches(x, carried); });
     }
 
     // Could a write change what `read` reads before its last evaluation?
@@ -175,7 +197,8 @@ private:
         for (const Op *w : order) {
             if (w->kind != OpKind::Write) continue;
             const Value *written = memoryOf(w->operands[1]);
-            if (memory && written && memory != written) continue; // different arguments and buffers do not overlap
+            if (memory && written && memory != written)
+                continue; // different arguments and buffers do not overlap
             for (const Op *s : sinks[v]) {
                 if (w == s && sameElements(read, *w)) continue;
                 if (position[&read] < position[w] && position[w] <= position[s]) return true;
@@ -192,7 +215,9 @@ private:
         if (!sameValue(r.address, w.address) || from.axes.size() != to.axes.size()) return false;
         for (size_t i = 0; i < from.axes.size(); ++i) {
             auto at = std::find(to.axes.begin(), to.axes.end(), from.axes[i]);
-            if (at == to.axes.end() || !sameValue(r.strides[i], w.strides[static_cast<size_t>(at - to.axes.begin())])) return false;
+            if (at == to.axes.end() ||
+                !sameValue(r.strides[i], w.strides[static_cast<size_t>(at - to.axes.begin())]))
+                return false;
         }
         return true;
     }
@@ -214,9 +239,12 @@ private:
                 for (size_t i = 0; i < op.results.size(); ++i) {
                     const Value *init = op.operands[i + 3];
                     if (!isTileWithAxes(init)) continue;
-                    // a value that nothing else uses lends its own slot
+                    // a value that nothing else uses, and that is computed anew for every run of the loop,
+                    // lends its slot
                     auto own = out.slotOf.find(init);
-                    int s = own != out.slotOf.end() && users[init].size() == 1 ? own->second : newSlot(op.body().args[i + 1].get());
+                    bool here = (init->def ? init->def->parent : init->block) == op.parent;
+                    bool lent = own != out.slotOf.end() && here && users[init].size() == 1;
+                    int s = lent ? own->second : newSlot(op.body().args[i + 1].get());
                     out.slotOf[op.body().args[i + 1].get()] = out.slotOf[op.result(i)] = s;
                 }
             for (auto &inside : op.blocks) slots(*inside);
@@ -232,7 +260,8 @@ private:
         for (const Op *here = &at; here && here->parent; here = here->parent->parent) {
             auto &ops = here->parent->ops;
             for (auto it = ops.rbegin(); it != ops.rend(); ++it)
-                if ((*it)->kind == OpKind::Span && (*it)->name("axis") == axis && position.at(it->get()) < position.at(here))
+                if ((*it)->kind == OpKind::Span && (*it)->name("axis") == axis &&
+                    position.at(it->get()) < position.at(here))
                     return (*it)->has("cap") ? &(*it)->expr("cap") : nullptr;
             if (here->parent->parent == &program) break;
         }
@@ -278,7 +307,8 @@ private:
         while (!left.empty()) {
             auto unneeded = [&](size_t i) {
                 return std::none_of(left.begin(), left.end(), [&](size_t j) {
-                    return j != i && std::find(needs[j].begin(), needs[j].end(), body.args[i + 1].get()) != needs[j].end();
+                    return j != i && std::find(needs[j].begin(), needs[j].end(), body.args[i + 1].get()) !=
+                                         needs[j].end();
                 });
             };
             auto next = std::find_if(left.begin(), left.end(), unneeded);
@@ -300,7 +330,9 @@ std::optional<Storage> assignStorage(const Op &program, const MoreStorage &more,
     return Assigner(program, more, d).run();
 }
 
-static ir::Expr paddedLength(const Slot &s, size_t i) { return ir::ceilDiv(s.lengths[i], s.multiples[i]) * s.multiples[i]; }
+static ir::Expr paddedLength(const Slot &s, size_t i) {
+    return ir::ceilDiv(s.lengths[i], s.multiples[i]) * s.multiples[i];
+}
 
 std::vector<ir::Expr> slotStrides(const Slot &s) {
     std::vector<ir::Expr> strides(s.lengths.size(), ir::Expr(1));

@@ -1,5 +1,5 @@
-// Which tiles of a program live in memory, and where. A tile is *virtual* - computed per element inside the loops of
-// whoever uses it - or has a *slot*: a dense piece of the worker's workspace.
+// Which tiles of a program live in memory, and where. A tile is *virtual* - computed per element inside the
+// loops of whoever uses it - or has a *slot*: a dense piece of the worker's workspace.
 //
 //     %a = read ..            virtual: loaded where it is used
 //     %d = dot %a, %b         slot, or fused: added to the slot of the sum that it is an operand of
@@ -19,24 +19,26 @@ namespace tdl::codegen {
 
 struct Slot {
     Elem elem = Elem::F32;
-    std::vector<std::string> axes;  // outermost first
-    std::vector<ir::Expr> lengths;  // of each axis, at most; over sizes, ranks, rank
-    std::vector<int64_t> multiples; // to which each length is rounded up; what lies beyond the length means nothing
+    std::vector<std::string> axes; // outermost first
+    std::vector<ir::Expr> lengths; // of each axis, at most; over sizes, ranks, rank
+    std::vector<int64_t>
+        multiples; // to which each length is rounded up; what lies beyond the length means nothing
 };
 
-/// A product computed by register tiles, result[row, column] += a[row, over] * b[over, column]; other axes are loops
-/// around. A and b are copied into slots first, in the type of the sum: that converts them, and makes the columns of
-/// b contiguous.
+/// A product computed by register tiles, result[row, column] += a[row, over] * b[over, column]; other axes
+/// are loops around. A and b are copied into slots first, in the type of the sum: that converts them, and
+/// makes the columns of b contiguous.
 struct Product {
     std::string row, column, over;
     std::vector<std::string> loops, rowLoops; // around all, and around what depends on rows
     const ir::Value *a = nullptr, *b = nullptr;
     int aSlot = -1, bSlot = -1;
-    int turned = -1;                          // b[column, over], to be transposed into bSlot; -1: not needed
-    int64_t block = 0;                        // so many indices of `over` at a time; 0: all at once
+    int turned = -1;   // b[column, over], to be transposed into bSlot; -1: not needed
+    int64_t block = 0; // so many indices of `over` at a time; 0: all at once
 };
 
-/// A carried value at the end of its loop's block: into its slot, or into `temp` first if others still need the old one.
+/// A carried value at the end of its loop's block: into its slot, or into `temp` first if others still need
+/// the old one.
 struct YieldStep {
     size_t index;
     int temp = -1;
@@ -45,10 +47,11 @@ struct YieldStep {
 struct Storage {
     std::vector<Slot> slots;
     std::unordered_map<const ir::Value *, int> slotOf;
-    std::unordered_set<const ir::Value *> fused;   // dots, computed by the addition that uses them
-    std::unordered_map<const ir::Op *, std::vector<YieldStep>> yields;    // per loop: its carried tiles, in order
-    std::unordered_map<const ir::Op *, Product> products;                 // dots with rows and columns
-    std::unordered_map<const ir::Value *, std::string> inner;             // the axis that should run fastest
+    std::unordered_set<const ir::Value *> fused; // dots, computed by the addition that uses them
+    std::unordered_map<const ir::Op *, std::vector<YieldStep>>
+        yields;                                               // per loop: its carried tiles, in order
+    std::unordered_map<const ir::Op *, Product> products;     // dots with rows and columns
+    std::unordered_map<const ir::Value *, std::string> inner; // the axis that should run fastest
     bool has(const ir::Value *v) const { return slotOf.contains(v); }
 };
 
@@ -70,8 +73,9 @@ const ir::Value *memoryOf(const ir::Value *address);
 /// Operands of `read` and `write` by meaning.
 struct Access {
     const ir::Value *address = nullptr;
-    std::vector<const ir::Value *> strides;                                   // per axis of the tile
-    std::vector<std::pair<std::string, std::pair<const ir::Value *, const ir::Value *>>> clips; // axis, [low, high)
+    std::vector<const ir::Value *> strides; // per axis of the tile
+    std::vector<std::pair<std::string, std::pair<const ir::Value *, const ir::Value *>>>
+        clips; // axis, [low, high)
     const ir::Value *guard = nullptr, *outside = nullptr;
 };
 Access accessOf(const ir::Op &readOrWrite);

@@ -1,4 +1,5 @@
-// Line tables: which source line an instruction comes from, for debuggers and profilers. Does nothing without -g.
+// Line tables: which source line an instruction comes from, for debuggers and profilers. Does nothing without
+// -g.
 #pragma once
 #include "codegen/host/target.h"
 #include "ir/op.h"

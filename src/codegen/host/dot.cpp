@@ -1,8 +1,9 @@
-// Products. With rows and columns: copies of the operands in the type of the sum, then register tiles over them;
-// otherwise (a product with a vector) the loops of a reduction.
+// Products. With rows and columns: copies of the operands in the type of the sum, then register tiles over
+// them; otherwise (a product with a vector) the loops of a reduction.
 //
 //     %acc + dot(%a: bf16[i, k], %b: bf16[j, k] over k)      a' = f32[i, k]; b' = transpose f32[j, k]
-//                                                            for 32 j: for 8 i: { 16 sums in registers over k; acc += sums }
+//                                                            for 32 j: for 8 i: { 16 sums in registers over
+//                                                            k; acc += sums }
 #include "codegen/host/nest.h"
 #include <algorithm>
 
@@ -31,8 +32,13 @@ void ProgramEmitter::multiply(const ir::Op &op, int slot, bool add) {
     const ir::Value *x = op.operands[0], *y = op.operands[1];
     Elem from = x->type.elem, to = op.result()->type.elem;
     auto inner = storage.inner.find(x->type.axes.size() >= y->type.axes.size() ? x : y);
-    ReduceLoops loops{op.names("over"), inner == storage.inner.end() ? "" : inner->second, op.result(), slot, to,
-                      elements.constant(to, int64_t{0}), add};
+    ReduceLoops loops{op.names("over"),
+                      inner == storage.inner.end() ? "" : inner->second,
+                      op.result(),
+                      slot,
+                      to,
+                      elements.constant(to, int64_t{0}),
+                      add};
     loops.take = [&](Nest &nest, Value *acc) {
         Value *p = nest.eval(x), *q = nest.eval(y);
         nest.enterInnermost();
@@ -58,7 +64,8 @@ void ProgramEmitter::product(const Product &p, int slot) {
         if (p.turned >= 0) transpose(p.turned, p.bSlot, axis(p.column).length, steps);
         Nest rows(*this, p.rowLoops, {}, &outer);
         const SlotMemory &c = slots[static_cast<size_t>(slot)];
-        Value *base = rows.address(c.base, memoryType(context, c.elem), c.axes, c.strides); // before the nest is opened
+        Value *base =
+            rows.address(c.base, memoryType(context, c.elem), c.axes, c.strides); // before the nest is opened
         BasicBlock *nextRows = rows.open();
         copyOperand(p.a, p.aSlot, p, part, rows);
         registerTiles(p, slot, base, steps);
@@ -76,7 +83,8 @@ void ProgramEmitter::product(const Product &p, int slot) {
 }
 
 // Part of an operand into its slot, where that part begins at 0.
-void ProgramEmitter::copyOperand(const ir::Value *x, int slot, const Product &p, const Part &part, Nest &around) {
+void ProgramEmitter::copyOperand(const ir::Value *x, int slot, const Product &p, const Part &part,
+                                 Nest &around) {
     const SlotMemory &m = slots[static_cast<size_t>(slot)];
     Type *t = memoryType(context, m.elem);
     Value *stride = m.axes[0] == p.over ? m.strides[0] : m.strides[1];
@@ -90,7 +98,8 @@ void ProgramEmitter::copyOperand(const ir::Value *x, int slot, const Product &p,
 }
 
 void ProgramEmitter::countedLoop(Value *end, int64_t step, const std::function<void(Value *)> &body) {
-    BasicBlock *before = b.GetInsertBlock(), *head = newBlock("tiles"), *inside = newBlock("tile"), *after = newBlock("tiled");
+    BasicBlock *before = b.GetInsertBlock(), *head = newBlock("tiles"), *inside = newBlock("tile"),
+               *after = newBlock("tiled");
     b.CreateBr(head);
     b.SetInsertPoint(head);
     PHINode *i = b.CreatePHI(b.getInt64Ty(), 2);
@@ -103,8 +112,8 @@ void ProgramEmitter::countedLoop(Value *end, int64_t step, const std::function<v
     b.SetInsertPoint(after);
 }
 
-// Square blocks of vectors, exchanging halves, quarters, .. of pairs of rows. Blocks at the ends take along what lies
-// beyond the lengths: slots are rounded up to whole blocks, and nobody looks there.
+// Square blocks of vectors, exchanging halves, quarters, .. of pairs of rows. Blocks at the ends take along
+// what lies beyond the lengths: slots are rounded up to whole blocks, and nobody looks there.
 void ProgramEmitter::transpose(int from, int to, Value *rows, Value *columns) {
     const SlotMemory &x = slots[static_cast<size_t>(from)], &y = slots[static_cast<size_t>(to)];
     Type *t = memoryType(context, x.elem);
@@ -134,14 +143,15 @@ void ProgramEmitter::transpose(int from, int to, Value *rows, Value *columns) {
                 }
             for (int r = 0; r < lanes; ++r) {
                 Value *at = b.CreateAdd(b.CreateMul(b.CreateAdd(k, i64(r)), y.strides[0]), i);
-                tag(b.CreateAlignedStore(row[static_cast<size_t>(r)], b.CreateGEP(t, y.base, at), align), y.scope);
+                tag(b.CreateAlignedStore(row[static_cast<size_t>(r)], b.CreateGEP(t, y.base, at), align),
+                    y.scope);
             }
         });
     });
 }
 
-// base[i, j] += a[i, k] * b[k, j] for tiles of i and j that fit the registers. As above, tiles at the ends compute
-// more than there is: the result's slot has room for it.
+// base[i, j] += a[i, k] * b[k, j] for tiles of i and j that fit the registers. As above, tiles at the ends
+// compute more than there is: the result's slot has room for it.
 void ProgramEmitter::registerTiles(const Product &p, int slot, Value *base, Value *steps) {
     const SlotMemory &c = slots[static_cast<size_t>(slot)], &x = slots[static_cast<size_t>(p.aSlot)],
                      &y = slots[static_cast<size_t>(p.bSlot)];
@@ -152,13 +162,15 @@ void ProgramEmitter::registerTiles(const Product &p, int slot, Value *base, Valu
     size_t rowAt = static_cast<size_t>(std::find(c.axes.begin(), c.axes.end(), p.row) - c.axes.begin());
     Value *rowStride = c.strides[rowAt];
     bool rowFast = x.axes[1] == p.row;
-    Value *rows = b.CreateSelect(b.CreateICmpSGT(steps, i64(0)), axis(p.row).length, i64(0)); // nothing to add
+    Value *rows =
+        b.CreateSelect(b.CreateICmpSGT(steps, i64(0)), axis(p.row).length, i64(0)); // nothing to add
     auto count = static_cast<size_t>(tile.rows), width = static_cast<size_t>(tile.vectors);
 
     countedLoop(axis(p.column).length, tile.columns(), [&](Value *j) {
         countedLoop(rows, tile.rows, [&](Value *i) {
             BasicBlock *before = b.GetInsertBlock(), *body = newBlock("multiply"), *after = newBlock("sums");
-            Value *firstA = b.CreateGEP(t, x.base, rowFast ? i : b.CreateMul(i, x.strides[0])), *firstB = b.CreateGEP(t, y.base, j);
+            Value *firstA = b.CreateGEP(t, x.base, rowFast ? i : b.CreateMul(i, x.strides[0])),
+                  *firstB = b.CreateGEP(t, y.base, j);
             Value *corner = b.CreateGEP(t, base, b.CreateAdd(b.CreateMul(i, rowStride), j));
             b.CreateBr(body);
             b.SetInsertPoint(body);
@@ -167,18 +179,24 @@ void ProgramEmitter::registerTiles(const Product &p, int slot, Value *base, Valu
                 n->addIncoming(start, before);
                 return n;
             };
-            PHINode *k = phi(b.getInt64Ty(), i64(0)), *a = phi(b.getPtrTy(), firstA), *bb = phi(b.getPtrTy(), firstB);
+            PHINode *k = phi(b.getInt64Ty(), i64(0)), *a = phi(b.getPtrTy(), firstA),
+                    *bb = phi(b.getPtrTy(), firstB);
             std::vector<PHINode *> sums;
-            for (size_t n = 0; n < count * width; ++n) sums.push_back(phi(vector, Constant::getNullValue(vector)));
+            for (size_t n = 0; n < count * width; ++n)
+                sums.push_back(phi(vector, Constant::getNullValue(vector)));
             std::vector<Value *> columns;
             for (size_t v = 0; v < width; ++v) {
-                auto *load = b.CreateAlignedLoad(vector, b.CreateConstGEP1_64(t, bb, v * static_cast<size_t>(tile.lanes)), align);
+                auto *load = b.CreateAlignedLoad(
+                    vector, b.CreateConstGEP1_64(t, bb, v * static_cast<size_t>(tile.lanes)), align);
                 tag(load, y.scope);
                 columns.push_back(load);
             }
             for (size_t r = 0; r < count; ++r) {
-                Value *at = rowFast ? b.CreateConstGEP1_64(t, a, r) : b.CreateGEP(t, a, b.CreateMul(i64(static_cast<int64_t>(r)), x.strides[0]));
-                Value *element = b.CreateVectorSplat(static_cast<unsigned>(tile.lanes), load(at, x.elem, x.scope));
+                Value *at = rowFast
+                                ? b.CreateConstGEP1_64(t, a, r)
+                                : b.CreateGEP(t, a, b.CreateMul(i64(static_cast<int64_t>(r)), x.strides[0]));
+                Value *element =
+                    b.CreateVectorSplat(static_cast<unsigned>(tile.lanes), load(at, x.elem, x.scope));
                 for (size_t v = 0; v < width; ++v) {
                     PHINode *s = sums[r * width + v];
                     s->addIncoming(multiplyAdd(b, s, element, columns[v]), body);
@@ -192,7 +210,8 @@ void ProgramEmitter::registerTiles(const Product &p, int slot, Value *base, Valu
             b.SetInsertPoint(after);
             for (size_t r = 0; r < count; ++r)
                 for (size_t v = 0; v < width; ++v) {
-                    Value *line = b.CreateGEP(t, corner, b.CreateMul(i64(static_cast<int64_t>(r)), rowStride));
+                    Value *line =
+                        b.CreateGEP(t, corner, b.CreateMul(i64(static_cast<int64_t>(r)), rowStride));
                     Value *at = b.CreateConstGEP1_64(t, line, v * static_cast<size_t>(tile.lanes));
                     auto *old = b.CreateAlignedLoad(vector, at, align);
                     tag(old, c.scope);

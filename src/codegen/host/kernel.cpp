@@ -28,14 +28,16 @@ bool checkTypes(const ir::Block &b, Diagnostics &diags) {
 // Where programs wait, in order of their text.
 void collectSites(const ir::Block &b, int program, std::vector<WaitSite> &sites) {
     for (auto &op : b.ops) {
-        if (op->kind == OpKind::Acquire || op->kind == OpKind::AcquireJoin) sites.push_back({program, op->loc});
+        if (op->kind == OpKind::Acquire || op->kind == OpKind::AcquireJoin)
+            sites.push_back({program, op->loc});
         for (auto &inside : op->blocks) collectSites(*inside, program, sites);
     }
 }
 
 } // namespace
 
-std::optional<PlanCode> addPlan(Module &module, const ir::Op &kern, const Target &target, DebugInfo &debug, Diagnostics &diags) {
+std::optional<PlanCode> addPlan(Module &module, const ir::Op &kern, const Target &target, DebugInfo &debug,
+                                Diagnostics &diags) {
     int errors = diags.errorCount();
     if (!checkTypes(kern.body(), diags)) return std::nullopt;
     PlanContext plan{declarationsOf(kern), module, kern, target, debug, diags, {}, {}};
@@ -50,7 +52,8 @@ std::optional<PlanCode> addPlan(Module &module, const ir::Op &kern, const Target
     std::vector<Function *> programs;
     PlanCode code;
     if (target.withoutCode) {
-        for (size_t i = 0; i < plan.programs.size(); ++i) collectSites(plan.programs[i]->body(), static_cast<int>(i), plan.sites);
+        for (size_t i = 0; i < plan.programs.size(); ++i)
+            collectSites(plan.programs[i]->body(), static_cast<int>(i), plan.sites);
     } else {
         for (size_t i = 0; i < plan.programs.size(); ++i) programs.push_back(emitProgram(plan, i));
         code.run = emitRun(plan, programs);
@@ -78,7 +81,8 @@ Function *addShape(Module &module, const ir::Op &kern, const Target &target, Dia
         if (s == "rank") return load(shape, static_cast<int>(Shape::Rank), b.getInt64Ty());
         for (size_t i = 0; i < sizes.size(); ++i)
             if (sizes[i] == s)
-                return load(load(shape, static_cast<int>(Shape::Sizes), b.getPtrTy()), static_cast<int64_t>(i) * 8, b.getInt64Ty());
+                return load(load(shape, static_cast<int>(Shape::Sizes), b.getPtrTy()),
+                            static_cast<int64_t>(i) * 8, b.getInt64Ty());
         return nullptr;
     });
     auto emit = [&](const ir::Expr &e, Loc loc) -> Value * {
@@ -93,9 +97,11 @@ Function *addShape(Module &module, const ir::Op &kern, const Target &target, Dia
         if (op->kind == OpKind::Tensor)
             for (const ir::Dim &d : op->dims())
                 b.CreateStore(emit(d.extent, op->loc), b.CreateConstGEP1_64(b.getInt64Ty(), out, next++));
-        if (op->kind == OpKind::Require) conditions.push_back(b.CreateICmpNE(emit(op->expr("cond"), op->loc), b.getInt64(0)));
+        if (op->kind == OpKind::Require)
+            conditions.push_back(b.CreateICmpNE(emit(op->expr("cond"), op->loc), b.getInt64(0)));
     }
-    for (size_t i = conditions.size(); i-- > 0;) failed = b.CreateSelect(conditions[i], failed, b.getInt64(i));
+    for (size_t i = conditions.size(); i-- > 0;)
+        failed = b.CreateSelect(conditions[i], failed, b.getInt64(i));
     b.CreateRet(failed);
     return f;
 }

@@ -18,8 +18,10 @@ struct PlanCode {
     std::vector<WaitSite> sites;
 };
 
-/// Adds the code of one `kern` to the module; its functions are internal. Reports and returns nothing on errors.
-std::optional<PlanCode> addPlan(llvm::Module &, const ir::Op &kern, const Target &, DebugInfo &, Diagnostics &);
+/// Adds the code of one `kern` to the module; its functions are internal. Reports and returns nothing on
+/// errors.
+std::optional<PlanCode> addPlan(llvm::Module &, const ir::Op &kern, const Target &, DebugInfo &,
+                                Diagnostics &);
 
 /// int64_t shape(const tdl_shape *, int64_t *extents): see abi.h.
 llvm::Function *addShape(llvm::Module &, const ir::Op &kern, const Target &, Diagnostics &);

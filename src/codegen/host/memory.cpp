@@ -1,6 +1,6 @@
-// Addresses of tensors, buffers and slots, and what is known about their overlap: different tensors do not overlap
-// where one is written, and scratch overlaps none of them. Nothing is said about who else may write: calls of the
-// runtime stay barriers for all of it.
+// Addresses of tensors, buffers and slots, and what is known about their overlap: different tensors do not
+// overlap where one is written, and scratch overlaps none of them. Nothing is said about who else may write:
+// calls of the runtime stay barriers for all of it.
 #include "codegen/host/program.h"
 #include <llvm/IR/MDBuilder.h>
 
@@ -23,13 +23,14 @@ void ProgramEmitter::layOutSlots() {
     }
 }
 
-// Without optimisation, slots start as NaN (-1 in integers) in every program: what lies beyond a tile, and what is read
-// before it is written, shows.
+// Without optimisation, slots start as NaN (-1 in integers) in every program: what lies beyond a tile, and
+// what is read before it is written, shows.
 void ProgramEmitter::fillWithNaN(Value *at, Value *bytes) {
     countedLoop(bytes, 8, [&](Value *i) { b.CreateStore(i64(-1), b.CreateGEP(b.getInt8Ty(), at, i)); });
 }
 Value *ProgramEmitter::workspace() {
-    Value *p = b.CreateLoad(b.getPtrTy(), b.CreateGEP(b.getPtrTy(), frameField(Frame::Workspaces, b.getPtrTy()), worker));
+    Value *p = b.CreateLoad(b.getPtrTy(),
+                            b.CreateGEP(b.getPtrTy(), frameField(Frame::Workspaces, b.getPtrTy()), worker));
     return p;
 }
 
@@ -63,12 +64,15 @@ void ProgramEmitter::tag(Instruction *i, int scope) {
 }
 
 Value *ProgramEmitter::load(Value *address, Elem e, int scope) {
-    auto *v = b.CreateAlignedLoad(memoryType(context, e), address, Align(static_cast<uint64_t>(elemBytes(e))));
+    auto *v =
+        b.CreateAlignedLoad(memoryType(context, e), address, Align(static_cast<uint64_t>(elemBytes(e))));
     tag(v, scope);
     return elements.fromMemory(v, e);
 }
 void ProgramEmitter::store(Value *value, Value *address, Elem e, int scope) {
-    tag(b.CreateAlignedStore(elements.toMemory(value, e), address, Align(static_cast<uint64_t>(elemBytes(e)))), scope);
+    tag(b.CreateAlignedStore(elements.toMemory(value, e), address,
+                             Align(static_cast<uint64_t>(elemBytes(e)))),
+        scope);
 }
 
 void ProgramEmitter::addressOperation(const ir::Op &op) {
@@ -83,16 +87,21 @@ void ProgramEmitter::addressOperation(const ir::Op &op) {
         int64_t dim = op.integer("dim");
         bool last = dim + 1 == static_cast<int64_t>(decl.dims().size());
         Value *strides = last ? nullptr : frameField(Frame::Strides, b.getPtrTy());
-        scalars[op.result()] = last ? i64(1) : slotOf(strides, plan.firstStride[memory] + dim, b.getInt64Ty());
+        scalars[op.result()] =
+            last ? i64(1) : slotOf(strides, plan.firstStride[memory] + dim, b.getInt64Ty());
         return;
     }
     if (decl.kind == OpKind::Tensor) {
-        scalars[op.result()] = slotOf(frameField(Frame::Tensors, b.getPtrTy()), plan.tensors[memory], b.getPtrTy());
+        scalars[op.result()] =
+            slotOf(frameField(Frame::Tensors, b.getPtrTy()), plan.tensors[memory], b.getPtrTy());
         return;
     }
     Value *offset = slotOf(frameField(Frame::Buffers, b.getPtrTy()), plan.buffers[memory], b.getInt64Ty());
-    Value *base = decl.name("scope") == "rank" ? frameField(Frame::Local, b.getPtrTy())
-                : b.CreateLoad(b.getPtrTy(), b.CreateGEP(b.getPtrTy(), frameField(Frame::Heaps, b.getPtrTy()), scalar(op.operands[1])));
+    Value *base =
+        decl.name("scope") == "rank"
+            ? frameField(Frame::Local, b.getPtrTy())
+            : b.CreateLoad(b.getPtrTy(), b.CreateGEP(b.getPtrTy(), frameField(Frame::Heaps, b.getPtrTy()),
+                                                     scalar(op.operands[1])));
     scalars[op.result()] = b.CreateGEP(b.getInt8Ty(), base, offset);
 }
 

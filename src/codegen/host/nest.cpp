@@ -6,10 +6,13 @@ namespace tdl::codegen {
 using namespace llvm;
 using ir::OpKind;
 
-// Every loop is guarded and tests at its end; the blocks exist from the start, and code is put before the branches:
+// Every loop is guarded and tests at its end; the blocks exist from the start, and code is put before the
+// branches:
 //
-//     depth 0:  ..; br from < to, body, exit        body: i = phi; ..; <next level>        latch: i + 1; br body, exit
-Nest::Nest(ProgramEmitter &emitter, std::vector<std::string> axes, std::unordered_map<std::string, Part> parts, Nest *outer)
+//     depth 0:  ..; br from < to, body, exit        body: i = phi; ..; <next level>        latch: i + 1; br
+//     body, exit
+Nest::Nest(ProgramEmitter &emitter, std::vector<std::string> axes,
+           std::unordered_map<std::string, Part> parts, Nest *outer)
     : e(emitter), around(outer) {
     IRBuilder<> &b = e.b;
     std::vector<BasicBlock *> latches;
@@ -31,8 +34,9 @@ Nest::Nest(ProgramEmitter &emitter, std::vector<std::string> axes, std::unordere
         b.SetInsertPoint(body);
     }
     // the innermost body falls into its latch; each exit into the latch around it
-    Instruction *last = axes.empty() ? static_cast<Instruction *>(new UnreachableInst(e.context, b.GetInsertBlock()))
-                                     : b.CreateBr(latches.back());
+    Instruction *last = axes.empty()
+                            ? static_cast<Instruction *>(new UnreachableInst(e.context, b.GetInsertBlock()))
+                            : b.CreateBr(latches.back());
     anchors.push_back(last);
     for (size_t k = axes.size(); k-- > 1;) BranchInst::Create(latches[k - 1], levels[k].exit);
     enterInnermost();
@@ -40,14 +44,18 @@ Nest::Nest(ProgramEmitter &emitter, std::vector<std::string> axes, std::unordere
 
 void Nest::enter(size_t depth) {
     current = depth;
+    DebugLoc place = e.b.getCurrentDebugLocation(); // of what is emitted, not of the loop
     e.b.SetInsertPoint(anchors[depth]);
+    e.b.SetCurrentDebugLocation(place);
 }
 
 void Nest::leaveTo(size_t depth) {
     if (depth == levels.size()) return enter(depth);
     BasicBlock *exit = levels[depth].exit;
-    if (depth == 0) e.b.SetInsertPoint(exit);
-    else e.b.SetInsertPoint(exit->getTerminator());
+    if (depth == 0)
+        e.b.SetInsertPoint(exit);
+    else
+        e.b.SetInsertPoint(exit->getTerminator());
 }
 
 BasicBlock *Nest::open() {
@@ -80,7 +88,8 @@ size_t Nest::depthOf(const std::vector<std::string> &axes) const {
     return 0;
 }
 
-Value *Nest::address(Value *base, Type *elem, const std::vector<std::string> &axes, const std::vector<Value *> &strides) {
+Value *Nest::address(Value *base, Type *elem, const std::vector<std::string> &axes,
+                     const std::vector<Value *> &strides) {
     size_t saved = current;
     Value *at = base;
     for (size_t depth = 0; depth <= levels.size(); ++depth)
@@ -115,7 +124,10 @@ Value *Nest::fromSlot(const ir::Value *v, int slot) {
 
 Value *Nest::compute(const ir::Value *v) {
     size_t saved = current;
+    DebugLoc place = e.b.getCurrentDebugLocation();
+    e.locate(*v->def);
     Value *r = operation(*v->def);
+    e.b.SetCurrentDebugLocation(place);
     enter(saved); // its block may have been split
     return r;
 }

@@ -1,5 +1,6 @@
-// Loops over the indices of a tile, outermost first, and the elements of tiles at their current point. A value is
-// computed in the outermost loop that has all its axes, once per point however often it is asked for:
+// Loops over the indices of a tile, outermost first, and the elements of tiles at their current point. A
+// value is computed in the outermost loop that has all its axes, once per point however often it is asked
+// for:
 //
 //     Nest nest(e, {"i", "j"});                for i: { s = load S + i; for j: { x = load ..; store x * s } }
 //     store(nest.eval(x) * nest.eval(s));      // s: f32[i] is loaded in the loop over i
@@ -12,7 +13,8 @@ namespace tdl::codegen {
 class Nest {
 public:
     /// `around`: loops that this one stands in, whose indices it sees.
-    Nest(ProgramEmitter &, std::vector<std::string> axes, std::unordered_map<std::string, Part> parts = {}, Nest *around = nullptr);
+    Nest(ProgramEmitter &, std::vector<std::string> axes, std::unordered_map<std::string, Part> parts = {},
+         Nest *around = nullptr);
     /// The element of a tile or scalar at the current point.
     llvm::Value *eval(const ir::Value *);
     /// The same by the operation that defines it, although it may have a slot.
@@ -26,9 +28,11 @@ public:
     /// Emission continues in the loop `depth` levels in: 0 before the loops, axes.size() innermost.
     void enter(size_t depth);
     void enterInnermost() { enter(levels.size()); }
-    /// Emission continues behind the loops that are more than `depth` levels in, once per turn of those around.
+    /// Emission continues behind the loops that are more than `depth` levels in, once per turn of those
+    /// around.
     void leaveTo(size_t depth);
-    /// Opens the innermost body for code with loops of its own; that ends with a branch to the block returned.
+    /// Opens the innermost body for code with loops of its own; that ends with a branch to the block
+    /// returned.
     llvm::BasicBlock *open();
     size_t depth() const { return levels.size(); }
     /// Ends the loops; emission continues behind them.
@@ -51,7 +55,8 @@ private:
     llvm::Value *fromSlot(const ir::Value *, int slot);
     llvm::Value *operation(const ir::Op &);
     llvm::Value *readElement(const ir::Op &);
-    llvm::Value *guarded(llvm::Value *condition, const ir::Op &read, llvm::Value *address, llvm::Value *otherwise);
+    llvm::Value *guarded(llvm::Value *condition, const ir::Op &read, llvm::Value *address,
+                         llvm::Value *otherwise);
 };
 
 } // namespace tdl::codegen

@@ -1,4 +1,5 @@
-// Which products are computed by register tiles, with which operand's rows, and where their operands are copied to.
+// Which products are computed by register tiles, with which operand's rows, and where their operands are
+// copied to.
 #include "codegen/host/storage.h"
 #include "codegen/host/target.h"
 #include <algorithm>
@@ -48,7 +49,8 @@ private:
     void consumer(const Op &dot, const Op &user, const Value *sum) {
         if (storage.products.contains(&dot)) return;
         if (storage.has(sum)) return choose(dot, {storage.slotOf.at(sum)});
-        size_t i = static_cast<size_t>(std::find(user.operands.begin(), user.operands.end(), sum) - user.operands.begin());
+        size_t i = static_cast<size_t>(std::find(user.operands.begin(), user.operands.end(), sum) -
+                                       user.operands.begin());
         if (user.kind == OpKind::Loop) return choose(dot, {storage.slotOf.at(user.result(i - 3))});
         if (user.kind != OpKind::Yield) return;
         const Op *loop = user.parent->parent;
@@ -65,7 +67,9 @@ private:
         p.a = dot.operands[0], p.b = dot.operands[1];
         // the fastest axis of the result are the columns
         std::string last = storage.slots[static_cast<size_t>(into[0])].axes.back();
-        auto holds = [&](const std::vector<std::string> &list) { return std::find(list.begin(), list.end(), last) != list.end(); };
+        auto holds = [&](const std::vector<std::string> &list) {
+            return std::find(list.begin(), list.end(), last) != list.end();
+        };
         if (holds(axes.rows)) {
             std::swap(axes.rows, axes.columns);
             std::swap(p.a, p.b);
@@ -88,8 +92,10 @@ private:
         for (int slot : into) {
             Slot &s = storage.slots[static_cast<size_t>(slot)];
             for (size_t i = 0; i < s.axes.size(); ++i)
-                if (s.axes[i] == p.row) s.multiples[i] = tile.rows;
-                else if (s.axes[i] == p.column) s.multiples[i] = std::max<int64_t>(tile.columns(), 64 / elemBytes(s.elem));
+                if (s.axes[i] == p.row)
+                    s.multiples[i] = tile.rows;
+                else if (s.axes[i] == p.column)
+                    s.multiples[i] = std::max<int64_t>(tile.columns(), 64 / elemBytes(s.elem));
         }
         // what is summed at a time should fit the first cache
         ir::Expr depth = lengthOf(dot, p.over);
@@ -98,14 +104,18 @@ private:
             depth = min(depth, ir::Expr(kDepth));
         }
         auto length = [&](const std::string &axis) { return axis == p.over ? depth : lengthOf(dot, axis); };
-        auto add = [&](const std::string &outer, int64_t outerMultiple, const std::string &fast, int64_t fastMultiple) {
-            storage.slots.push_back({dot.result()->type.elem, {outer, fast}, {length(outer), length(fast)},
+        auto add = [&](const std::string &outer, int64_t outerMultiple, const std::string &fast,
+                       int64_t fastMultiple) {
+            storage.slots.push_back({dot.result()->type.elem,
+                                     {outer, fast},
+                                     {length(outer), length(fast)},
                                      {outerMultiple, fastMultiple}});
             return static_cast<int>(storage.slots.size()) - 1;
         };
         int64_t line = 64 / elemBytes(dot.result()->type.elem);
         bool rowFast = storage.inner.at(p.a) == p.row;
-        p.aSlot = rowFast ? add(p.over, 1, p.row, std::max<int64_t>(line, tile.rows)) : add(p.row, tile.rows, p.over, line);
+        p.aSlot = rowFast ? add(p.over, 1, p.row, std::max<int64_t>(line, tile.rows))
+                          : add(p.row, tile.rows, p.over, line);
         p.bSlot = add(p.over, tile.lanes, p.column, std::max<int64_t>(tile.columns(), line));
         if (turned) p.turned = add(p.column, tile.lanes, p.over, line);
         storage.products[&dot] = std::move(p);

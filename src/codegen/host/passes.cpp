@@ -1,5 +1,6 @@
-// The passes between emission and machine code. Emission already gives canonical loops with hoisted invariants, so this
-// is a short list chosen for compile time: scalars out of memory, cleaning, vectorising the innermost loops, cleaning.
+// The passes between emission and machine code. Emission already gives canonical loops with hoisted
+// invariants, so this is a short list chosen for compile time: scalars out of memory, cleaning, vectorising
+// the innermost loops, cleaning.
 #include "codegen/host/target.h"
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Config/llvm-config.h>

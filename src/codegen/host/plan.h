@@ -1,5 +1,5 @@
-// One plan of a kernel on its way to code: its declarations with the indices that the runtime knows them by, and what
-// its programs have in common. Internal to codegen/host.
+// One plan of a kernel on its way to code: its declarations with the indices that the runtime knows them by,
+// and what its programs have in common. Internal to codegen/host.
 #pragma once
 #include "codegen/common/declarations.h"
 #include "codegen/host/debug_info.h"
@@ -23,10 +23,11 @@ struct PlanContext : Declarations {
     const Target &target;
     DebugInfo &debug;
     Diagnostics &diags;
-    std::vector<Storage> storage;            // per program
-    std::vector<WaitSite> sites;             // filled while programs are emitted
+    std::vector<Storage> storage; // per program
+    std::vector<WaitSite> sites;  // filled while programs are emitted
 
-    std::string localName(std::string_view what) const; // of a function of this plan; not visible outside the object
+    std::string
+    localName(std::string_view what) const; // of a function of this plan; not visible outside the object
 };
 
 /// What one ticket of a program does: void(frame, worker, ticket, coordinates...).

@@ -11,21 +11,24 @@ std::string PlanContext::localName(std::string_view what) const {
 }
 
 ProgramEmitter::ProgramEmitter(PlanContext &p, size_t i)
-    : plan(p), program(*p.programs[i]), storage(p.storage[i]), index(i), context(p.module.getContext()), b(context),
-      elements(b, p.target.halfInstructions) {}
+    : plan(p), program(*p.programs[i]), storage(p.storage[i]), index(i), context(p.module.getContext()),
+      b(context), elements(b, p.target.halfInstructions) {}
 
-Function *emitProgram(PlanContext &plan, size_t program) { return ProgramEmitter(plan, program).run(); }
+Function *emitProgram(PlanContext &plan, size_t program) {
+    return ProgramEmitter(plan, program).run();
+}
 
 Function *ProgramEmitter::run() {
     Type *word = b.getInt64Ty();
     std::vector<Type *> parameters{b.getPtrTy(), word, word};
     auto &coords = program.names("coords");
     parameters.insert(parameters.end(), coords.size(), word);
-    function = Function::Create(FunctionType::get(b.getVoidTy(), parameters, false), GlobalValue::InternalLinkage,
-                                plan.localName(program.symbol), plan.module);
+    function = Function::Create(FunctionType::get(b.getVoidTy(), parameters, false),
+                                GlobalValue::InternalLinkage, plan.localName(program.symbol), plan.module);
     setAttributes(*function, plan.target);
     frame = function->getArg(0), worker = function->getArg(1), ticket = function->getArg(2);
-    for (size_t i = 0; i < coords.size(); ++i) symbols[coords[i]] = function->getArg(static_cast<unsigned>(i) + 3);
+    for (size_t i = 0; i < coords.size(); ++i)
+        symbols[coords[i]] = function->getArg(static_cast<unsigned>(i) + 3);
     entry = newBlock("entry");
     BasicBlock *start = newBlock("start");
     leave = newBlock("leave");
@@ -65,7 +68,9 @@ Value *ProgramEmitter::frameField(Frame f, Type *t) {
 Value *ProgramEmitter::slotOf(Value *array, int64_t i, Type *t) {
     return b.CreateLoad(t, b.CreateConstGEP1_64(b.getInt64Ty(), array, static_cast<uint64_t>(i)));
 }
-BasicBlock *ProgramEmitter::newBlock(const char *name) { return BasicBlock::Create(context, name, function); }
+BasicBlock *ProgramEmitter::newBlock(const char *name) {
+    return BasicBlock::Create(context, name, function);
+}
 AllocaInst *ProgramEmitter::local(Type *t, const char *name, uint64_t count) {
     IRBuilder<> at(entry, entry->begin());
     return at.CreateAlloca(t, count == 1 ? nullptr : at.getInt64(count), name);
@@ -77,7 +82,8 @@ void ProgramEmitter::fail(const ir::Op &op, const char *why) {
 
 void ProgramEmitter::locate(const ir::Op &op) {
     if (subprogram && op.loc.valid())
-        b.SetCurrentDebugLocation(DILocation::get(context, static_cast<unsigned>(op.loc.line), static_cast<unsigned>(op.loc.col), subprogram));
+        b.SetCurrentDebugLocation(DILocation::get(context, static_cast<unsigned>(op.loc.line),
+                                                  static_cast<unsigned>(op.loc.col), subprogram));
 }
 
 Value *ProgramEmitter::expression(const ir::Expr &e) {
@@ -93,7 +99,9 @@ Value *ProgramEmitter::expression(const ir::Expr &e) {
     return v;
 }
 
-Value *ProgramEmitter::scalar(const ir::Value *v) { return scalars.at(v); }
+Value *ProgramEmitter::scalar(const ir::Value *v) {
+    return scalars.at(v);
+}
 
 const Span &ProgramEmitter::axis(const std::string &name) {
     for (size_t i = axes.size(); i-- > 0;)
@@ -118,16 +126,21 @@ void ProgramEmitter::operation(const ir::Op &op) {
     auto slot = r ? storage.slotOf.find(r) : storage.slotOf.end();
     int s = slot == storage.slotOf.end() ? -1 : slot->second;
     switch (op.kind) {
-    case OpKind::Base: case OpKind::Stride: case OpKind::At: return addressOperation(op);
+    case OpKind::Base:
+    case OpKind::Stride:
+    case OpKind::At: return addressOperation(op);
     case OpKind::ExprOp: scalars[r] = expression(op.expr("value")); return;
     case OpKind::Const: {
         const ir::Attr &value = *op.find("value");
         const double *x = std::get_if<double>(&value);
-        scalars[r] = x ? elements.constant(r->type.elem, *x) : elements.constant(r->type.elem, std::get<int64_t>(value));
+        scalars[r] = x ? elements.constant(r->type.elem, *x)
+                       : elements.constant(r->type.elem, std::get<int64_t>(value));
         return;
     }
     case OpKind::Begin: scalars[r] = ranges[op.operands[0]].low; return;
-    case OpKind::End: scalars[r] = b.CreateAdd(ranges[op.operands[0]].low, ranges[op.operands[0]].length); return;
+    case OpKind::End:
+        scalars[r] = b.CreateAdd(ranges[op.operands[0]].low, ranges[op.operands[0]].length);
+        return;
     case OpKind::Span: {
         Value *low = scalar(op.operands[0]), *high = scalar(op.operands[1]);
         Span span{low, b.CreateBinaryIntrinsic(Intrinsic::smax, b.CreateSub(high, low), i64(0))};
@@ -139,7 +152,8 @@ void ProgramEmitter::operation(const ir::Op &op) {
     case OpKind::If: return branch(op);
     case OpKind::Yield: return yield(*op.parent->parent);
     case OpKind::Write: return write(op);
-    case OpKind::Acquire: case OpKind::AcquireJoin: return acquire(op);
+    case OpKind::Acquire:
+    case OpKind::AcquireJoin: return acquire(op);
     case OpKind::ArriveJoin: return arrive(op);
     case OpKind::Release: return release(op);
     case OpKind::Reduce: return reduce(op, s);
@@ -148,7 +162,8 @@ void ProgramEmitter::operation(const ir::Op &op) {
         return;
     default: break;
     }
-    if (op.kind != OpKind::Read && op.kind != OpKind::Index && op.kind != OpKind::Broadcast && !ir::isElementwise(op.kind))
+    if (op.kind != OpKind::Read && op.kind != OpKind::Index && op.kind != OpKind::Broadcast &&
+        !ir::isElementwise(op.kind))
         return fail(op, "it does not belong in a program");
     if (s >= 0) return define(r, s);
     if (!r->type.axes.empty()) return;
@@ -177,9 +192,11 @@ Value *ProgramEmitter::element(const ir::Op &op, const std::vector<Value *> &x) 
 void ProgramEmitter::loop(const ir::Op &op) {
     const ir::Block &body = op.body();
     for (size_t i = 0; i < op.results.size(); ++i)
-        if (auto it = storage.slotOf.find(op.result(i)); it != storage.slotOf.end()) assign(op.operands[i + 3], it->second);
+        if (auto it = storage.slotOf.find(op.result(i)); it != storage.slotOf.end())
+            assign(op.operands[i + 3], it->second);
     Value *low = scalar(op.operands[0]), *high = scalar(op.operands[1]), *step = scalar(op.operands[2]);
-    BasicBlock *before = b.GetInsertBlock(), *head = newBlock("turn"), *inside = newBlock("body"), *after = newBlock("end");
+    BasicBlock *before = b.GetInsertBlock(), *head = newBlock("turn"), *inside = newBlock("body"),
+               *after = newBlock("end");
     b.CreateBr(head);
     b.SetInsertPoint(head);
     PHINode *at = b.CreatePHI(b.getInt64Ty(), 2);

@@ -1,7 +1,8 @@
-// Emission of one program, split by construct over several files that share this class. Internal to codegen/host.
+// Emission of one program, split by construct over several files that share this class. Internal to
+// codegen/host.
 //
-//     program.cpp   blocks, scalars, control            nest.cpp     loops over a tile, elements of virtual tiles
-//     memory.cpp    addresses, slots, alias scopes       write.cpp    tiles into memory and slots
+//     program.cpp   blocks, scalars, control            nest.cpp     loops over a tile, elements of virtual
+//     tiles memory.cpp    addresses, slots, alias scopes       write.cpp    tiles into memory and slots
 //     reduce.cpp    reductions                           dot.cpp      products: panels and register tiles
 //     sync.cpp      acquire, arrive, release
 #pragma once
@@ -21,10 +22,10 @@ struct Span {
 /// A slot at run time.
 struct SlotMemory {
     llvm::Value *base = nullptr;
-    std::vector<std::string> axes;        // as in Slot
-    std::vector<llvm::Value *> strides;   // elements
+    std::vector<std::string> axes;      // as in Slot
+    std::vector<llvm::Value *> strides; // elements
     Elem elem = Elem::F32;
-    int scope = -1;                       // alias scope
+    int scope = -1; // alias scope
 };
 
 class Nest;
@@ -34,15 +35,16 @@ struct Part {
     llvm::Value *from = nullptr, *to = nullptr;
 };
 
-/// The loops of a reduction: `take` gives the next accumulator at an element, `finish` (if any) the result from the last.
+/// The loops of a reduction: `take` gives the next accumulator at an element, `finish` (if any) the result
+/// from the last.
 struct ReduceLoops {
     const std::vector<std::string> &over;
-    std::string inner;                  // the axis of the elements that runs fastest
+    std::string inner; // the axis of the elements that runs fastest
     const ir::Value *result;
-    int slot;                           // of the result; < 0: a scalar
+    int slot; // of the result; < 0: a scalar
     Elem accumulator;
     llvm::Value *start;
-    bool add = false;                   // start from what the slot holds instead
+    bool add = false; // start from what the slot holds instead
     std::function<llvm::Value *(Nest &, llvm::Value *)> take;
     std::function<llvm::Value *(llvm::Value *)> finish;
 };
@@ -66,12 +68,12 @@ private:
     llvm::BasicBlock *entry = nullptr, *leave = nullptr; // allocas; the one return
     llvm::Value *frame = nullptr, *worker = nullptr, *ticket = nullptr;
     llvm::Value *rank = nullptr, *epoch = nullptr;
-    std::unordered_map<std::string, llvm::Value *> symbols;            // of expressions
-    std::unordered_map<const ir::Value *, llvm::Value *> scalars;      // scalars and addresses
+    std::unordered_map<std::string, llvm::Value *> symbols;       // of expressions
+    std::unordered_map<const ir::Value *, llvm::Value *> scalars; // scalars and addresses
     std::unordered_map<const ir::Value *, Span> ranges;
-    std::vector<std::pair<std::string, Span>> axes;                    // in scope, innermost last
+    std::vector<std::pair<std::string, Span>> axes; // in scope, innermost last
     std::vector<SlotMemory> slots;
-    std::vector<llvm::MDNode *> scopeList, noAliasList;                // per alias scope
+    std::vector<llvm::MDNode *> scopeList, noAliasList; // per alias scope
     llvm::DISubprogram *subprogram = nullptr;
 
     // program.cpp
@@ -105,18 +107,18 @@ private:
 
     // write.cpp
     void write(const ir::Op &);
-    void define(const ir::Value *, int slot);          // computes the tile into the slot
-    void assign(const ir::Value *, int slot);          // as above, or a copy if it has been computed
+    void define(const ir::Value *, int slot); // computes the tile into the slot
+    void assign(const ir::Value *, int slot); // as above, or a copy if it has been computed
     void yield(const ir::Op &loop);
     void copySlot(int from, int to);
     std::vector<std::string> nestOrder(std::vector<std::string> axes, const std::string &inner);
 
     // reduce.cpp
-    void reduce(const ir::Op &, int slot);             // slot < 0: to a scalar
+    void reduce(const ir::Op &, int slot); // slot < 0: to a scalar
     void reduceArg(const ir::Op &, int slot);
     void reduceNest(const ReduceLoops &);
     // dot.cpp
-    void dot(const ir::Op &, int slot);                // as above
+    void dot(const ir::Op &, int slot); // as above
     void multiply(const ir::Op &, int slot, bool add);
     void product(const Product &, int slot);
     void copyOperand(const ir::Value *, int slot, const Product &, const Part &, Nest &around);

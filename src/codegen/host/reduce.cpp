@@ -18,7 +18,8 @@ bool contains(const std::vector<std::string> &list, const std::string &a) {
 
 } // namespace
 
-// How one kind of reduction starts, takes an element, and ends. The extremes of 16-bit floats are found in f32.
+// How one kind of reduction starts, takes an element, and ends. The extremes of 16-bit floats are found in
+// f32.
 struct Reduction {
     ElementBuilder &elements;
     IRBuilderBase &b;
@@ -31,7 +32,8 @@ struct Reduction {
     Value *identity() { return elements.identity(kind == Max, kind == Min, acc); }
     Value *take(Value *sum, Value *x) {
         x = elements.convert(x, from, acc);
-        if (kind == Max || kind == Min) return elements.apply(kind == Max ? OpKind::Max : OpKind::Min, acc, sum, x);
+        if (kind == Max || kind == Min)
+            return elements.apply(kind == Max ? OpKind::Max : OpKind::Min, acc, sum, x);
         if (!isFloat(acc)) return b.CreateAdd(sum, x);
         FastMathFlags order; // the order of a sum is the compiler's
         order.setAllowReassoc();
@@ -64,7 +66,9 @@ void ProgramEmitter::reduce(const ir::Op &op, int slot) {
         return r.take(acc, v);
     };
     if (r.kind == Reduction::Mean)
-        loops.finish = [&](Value *sum) { return elements.apply(OpKind::Div, r.acc, sum, elements.convert(count, Elem::I64, r.acc)); };
+        loops.finish = [&](Value *sum) {
+            return elements.apply(OpKind::Div, r.acc, sum, elements.convert(count, Elem::I64, r.acc));
+        };
     reduceNest(loops);
 }
 
@@ -73,9 +77,13 @@ void ProgramEmitter::reduceNest(const ReduceLoops &r) {
     static const std::vector<std::string> none;
     const SlotMemory *m = r.slot < 0 ? nullptr : &slots[static_cast<size_t>(r.slot)];
     const std::vector<std::string> &kept = m ? m->axes : none;
-    auto slotAddress = [&](Nest &nest) { return nest.address(m->base, memoryType(context, m->elem), m->axes, m->strides); };
+    auto slotAddress = [&](Nest &nest) {
+        return nest.address(m->base, memoryType(context, m->elem), m->axes, m->strides);
+    };
     auto held = [&](Value *at) { return elements.convert(load(at, e, m->scope), e, r.accumulator); };
-    auto hold = [&](Value *acc, Value *at) { store(elements.convert(acc, r.accumulator, e), at, e, m->scope); };
+    auto hold = [&](Value *acc, Value *at) {
+        store(elements.convert(acc, r.accumulator, e), at, e, m->scope);
+    };
     auto finish = [&](Value *acc) { return r.finish ? r.finish(acc) : acc; };
 
     if (kept.empty() || contains(r.over, r.inner)) {
@@ -91,8 +99,10 @@ void ProgramEmitter::reduceNest(const ReduceLoops &r) {
         b.CreateStore(next, acc);
         nest.leaveTo(kept.size());
         Value *total = finish(b.CreateLoad(r.start->getType(), acc));
-        if (m) hold(total, at);
-        else scalars[r.result] = elements.convert(total, r.accumulator, e);
+        if (m)
+            hold(total, at);
+        else
+            scalars[r.result] = elements.convert(total, r.accumulator, e);
         nest.close();
         return;
     }
@@ -116,14 +126,17 @@ void ProgramEmitter::reduceNest(const ReduceLoops &r) {
     last.close();
 }
 
-// The global index of the extreme element, the lowest on ties; NaN counts as more extreme than any number. -1 over nothing.
+// The global index of the extreme element, the lowest on ties; NaN counts as more extreme than any number. -1
+// over nothing.
 void ProgramEmitter::reduceArg(const ir::Op &op, int slot) {
     const ir::Value *x = op.operands[0];
     Elem e = x->type.elem;
-    if (op.names("over").size() != 1) return fail(op, "the index of an extreme over several axes is not defined");
+    if (op.names("over").size() != 1)
+        return fail(op, "the index of an extreme over several axes is not defined");
     const std::string &over = op.names("over")[0];
     AllocaInst *best = local(registerType(context, e), "best"), *where = local(b.getInt64Ty(), "where");
-    std::vector<std::string> names = slot < 0 ? std::vector<std::string>{} : slots[static_cast<size_t>(slot)].axes;
+    std::vector<std::string> names =
+        slot < 0 ? std::vector<std::string>{} : slots[static_cast<size_t>(slot)].axes;
     size_t kept = names.size();
     names.push_back(over);
     Nest nest(*this, names);

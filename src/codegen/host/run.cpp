@@ -1,6 +1,7 @@
 // The two functions of a plan that the runtime calls: how much it needs, and what a worker does.
 //
-//     run:     while ((t = tdl_next_ticket()) >= 0)  if (t < n0) program0(t / c1, t % c1); else if (t < n0 + n1) ..
+//     run:     while ((t = tdl_next_ticket()) >= 0)  if (t < n0) program0(t / c1, t % c1); else if (t < n0 +
+//     n1) ..
 #include "codegen/common/expr.h"
 #include "codegen/common/llvm.h"
 #include "codegen/host/frame.h"
@@ -17,7 +18,8 @@ Value *field(IRBuilder<> &b, Value *base, int64_t offset, Type *t) {
 }
 
 /// sizes, ranks and rank from a frame or shape, loaded when first used.
-ExprBuilder::Lookup lookup(PlanContext &plan, IRBuilder<> &b, Value *base, int64_t ranks, int64_t rank, int64_t sizes) {
+ExprBuilder::Lookup lookup(PlanContext &plan, IRBuilder<> &b, Value *base, int64_t ranks, int64_t rank,
+                           int64_t sizes) {
     return [=, &plan, &b](std::string_view s) -> Value * {
         if (s == "ranks") return field(b, base, ranks, b.getInt64Ty());
         if (s == "rank") return field(b, base, rank, b.getInt64Ty());
@@ -37,7 +39,8 @@ Function *emitLayout(PlanContext &plan) {
     setAttributes(*f, plan.target);
     b.SetInsertPoint(BasicBlock::Create(c, "entry", f));
     Value *shape = f->getArg(0), *out = f->getArg(1);
-    auto symbols = lookup(plan, b, shape, static_cast<int>(Shape::Ranks), static_cast<int>(Shape::Rank), static_cast<int>(Shape::Sizes));
+    auto symbols = lookup(plan, b, shape, static_cast<int>(Shape::Ranks), static_cast<int>(Shape::Rank),
+                          static_cast<int>(Shape::Sizes));
     uint64_t next = 0;
     auto put = [&](const Expr &e, Loc loc) { // a negative or overflowing size becomes the greatest number
         ExprBuilder builder(b, symbols);
@@ -48,7 +51,8 @@ Function *emitLayout(PlanContext &plan) {
             return;
         }
         Value *bad = b.CreateOr(builder.overflowed(), b.CreateICmpSLT(v, b.getInt64(0)));
-        b.CreateStore(b.CreateSelect(bad, b.getInt64(INT64_MAX), v), b.CreateConstGEP1_64(b.getInt64Ty(), out, next++));
+        b.CreateStore(b.CreateSelect(bad, b.getInt64(INT64_MAX), v),
+                      b.CreateConstGEP1_64(b.getInt64Ty(), out, next++));
     };
     auto each = [&](ir::OpKind kind, auto &&size) {
         for (auto &op : plan.kern.body().ops)
@@ -85,9 +89,11 @@ Function *emitRun(PlanContext &plan, const std::vector<Function *> &programs) {
     BasicBlock *start = block("start"), *draw = block("draw"), *leave = block("leave");
     Value *frame = f->getArg(0), *worker = f->getArg(1);
 
-    // Counts do not change during a launch. Those of one program multiply without overflow: the runtime has checked.
+    // Counts do not change during a launch. Those of one program multiply without overflow: the runtime has
+    // checked.
     b.SetInsertPoint(start);
-    ExprBuilder builder(b, lookup(plan, b, frame, static_cast<int>(Frame::Ranks), static_cast<int>(Frame::Rank), static_cast<int>(Frame::Sizes)));
+    ExprBuilder builder(b, lookup(plan, b, frame, static_cast<int>(Frame::Ranks),
+                                  static_cast<int>(Frame::Rank), static_cast<int>(Frame::Sizes)));
     std::vector<std::vector<Value *>> counts;
     std::vector<Value *> tickets;
     for (const ir::Op *p : plan.programs) {
@@ -103,7 +109,8 @@ Function *emitRun(PlanContext &plan, const std::vector<Function *> &programs) {
     }
     b.CreateBr(draw);
     b.SetInsertPoint(draw);
-    FunctionCallee next = plan.module.getOrInsertFunction("tdl_next_ticket", FunctionType::get(word, {b.getPtrTy(), word}, false));
+    FunctionCallee next = plan.module.getOrInsertFunction(
+        "tdl_next_ticket", FunctionType::get(word, {b.getPtrTy(), word}, false));
     cast<Function>(next.getCallee())->setDoesNotThrow();
     Value *ticket = b.CreateCall(next, {frame, worker});
     BasicBlock *go = block("go");

@@ -1,5 +1,5 @@
-// Waits and notifies are calls of the runtime (abi.h), which the compiler does not look into: no access moves across.
-// A wait that reports an aborted launch ends the program without arriving.
+// Waits and notifies are calls of the runtime (abi.h), which the compiler does not look into: no access moves
+// across. A wait that reports an aborted launch ends the program without arriving.
 #include "codegen/host/program.h"
 
 namespace tdl::codegen {
@@ -29,27 +29,31 @@ void ProgramEmitter::acquire(const ir::Op &op) {
     Value *at = i64(site(op)), *first = scalar(op.operands[1]), *amount = scalar(op.operands[2]);
     const ir::Value *what = op.operands[0];
     if (op.kind == OpKind::AcquireJoin)
-        return leaveIf(callRuntime("tdl_wait_join", b.getInt32Ty(), {frame, i64(plan.joins.at(what)), first, amount, at, ticket}));
+        return leaveIf(callRuntime("tdl_wait_join", b.getInt32Ty(),
+                                   {frame, i64(plan.joins.at(what)), first, amount, at, ticket}));
     // words first .. first + amount, one wait each
     bool done = what->def->name("kind") == "done";
     Value *expected = done ? b.CreateSub(epoch, i64(1)) : epoch;
     Value *end = b.CreateAdd(first, amount);
-    BasicBlock *before = b.GetInsertBlock(), *head = newBlock("words"), *wait = newBlock("wait"), *after = newBlock("here");
+    BasicBlock *before = b.GetInsertBlock(), *head = newBlock("words"), *wait = newBlock("wait"),
+               *after = newBlock("here");
     b.CreateBr(head);
     b.SetInsertPoint(head);
     PHINode *word = b.CreatePHI(b.getInt64Ty(), 2);
     word->addIncoming(first, before);
     b.CreateCondBr(b.CreateICmpSLT(word, end), wait, after);
     b.SetInsertPoint(wait);
-    leaveIf(callRuntime("tdl_wait_flag", b.getInt32Ty(), {frame, i64(plan.flags.at(what)), word, expected, at, ticket}));
+    leaveIf(callRuntime("tdl_wait_flag", b.getInt32Ty(),
+                        {frame, i64(plan.flags.at(what)), word, expected, at, ticket}));
     word->addIncoming(b.CreateAdd(word, i64(1)), b.GetInsertBlock());
     b.CreateBr(head);
     b.SetInsertPoint(after);
 }
 
 void ProgramEmitter::arrive(const ir::Op &op) {
-    Value *last = callRuntime("tdl_arrive", b.getInt32Ty(),
-                              {frame, i64(plan.joins.at(op.operands[0])), scalar(op.operands[1]), scalar(op.operands[2])});
+    Value *last = callRuntime(
+        "tdl_arrive", b.getInt32Ty(),
+        {frame, i64(plan.joins.at(op.operands[0])), scalar(op.operands[1]), scalar(op.operands[2])});
     scalars[op.result()] = b.CreateICmpNE(last, b.getInt32(0));
 }
 

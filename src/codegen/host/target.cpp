@@ -25,7 +25,8 @@ namespace {
 void registerTargets() {
     static std::once_flag once;
     std::call_once(once, [] {
-        LLVMInitializeX86TargetInfo(), LLVMInitializeX86Target(), LLVMInitializeX86TargetMC(), LLVMInitializeX86AsmPrinter();
+        LLVMInitializeX86TargetInfo(), LLVMInitializeX86Target(), LLVMInitializeX86TargetMC(),
+            LLVMInitializeX86AsmPrinter();
         LLVMInitializeAArch64TargetInfo(), LLVMInitializeAArch64Target(), LLVMInitializeAArch64TargetMC();
         LLVMInitializeAArch64AsmPrinter();
     });
@@ -82,12 +83,15 @@ std::optional<Target> makeTarget(const HostOptions &o, Diagnostics &diags) {
         return std::nullopt;
     }
     llvm::TargetOptions options;
-    auto level = o.optimise == 0 ? llvm::CodeGenOptLevel::None
-               : o.optimise == 1 ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default;
+    auto level = o.optimise == 0   ? llvm::CodeGenOptLevel::None
+                 : o.optimise == 1 ? llvm::CodeGenOptLevel::Less
+                                   : llvm::CodeGenOptLevel::Default;
 #if LLVM_VERSION_MAJOR >= 21
-    t.machine.reset(found->createTargetMachine(triple, t.cpu, "", options, llvm::Reloc::PIC_, std::nullopt, level));
+    t.machine.reset(
+        found->createTargetMachine(triple, t.cpu, "", options, llvm::Reloc::PIC_, std::nullopt, level));
 #else
-    t.machine.reset(found->createTargetMachine(t.triple, t.cpu, "", options, llvm::Reloc::PIC_, std::nullopt, level));
+    t.machine.reset(
+        found->createTargetMachine(t.triple, t.cpu, "", options, llvm::Reloc::PIC_, std::nullopt, level));
 #endif
     return t;
 }
@@ -122,7 +126,8 @@ std::optional<std::string> emitFile(llvm::Module &m, const Target &t, FileKind k
     llvm::TargetLibraryInfoImpl library(llvm::Triple(t.triple));
     library.disableAllFunctions(); // objects may call the runtime only
     passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
-    auto type = kind == FileKind::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+    auto type =
+        kind == FileKind::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
     if (t.machine->addPassesToEmitFile(passes, stream, nullptr, type)) {
         diags.report({}, Diag::UnknownTriple, t.triple);
         return std::nullopt;

@@ -17,9 +17,9 @@ namespace tdl::codegen {
 struct Target {
     std::unique_ptr<llvm::TargetMachine> machine;
     std::string triple, cpu, tune;
-    int level = 0;              // 1..4 on x86-64, else 0
+    int level = 0; // 1..4 on x86-64, else 0
     bool halfInstructions = false;
-    int vectorBytes = 16;       // of one register
+    int vectorBytes = 16; // of one register
     int vectorRegisters = 16;
     int optimise = 2;
     bool debugInfo = false, withoutCode = false;

@@ -25,8 +25,10 @@ void ProgramEmitter::write(const ir::Op &op) {
     std::unordered_map<std::string, Part> parts; // clipped axes run over what is left of them
     for (auto &[name, bounds] : a.clips) {
         const Span &s = axis(name);
-        Value *from = b.CreateBinaryIntrinsic(Intrinsic::smax, b.CreateSub(scalar(bounds.first), s.low), i64(0));
-        Value *to = b.CreateBinaryIntrinsic(Intrinsic::smin, b.CreateSub(scalar(bounds.second), s.low), s.length);
+        Value *from =
+            b.CreateBinaryIntrinsic(Intrinsic::smax, b.CreateSub(scalar(bounds.first), s.low), i64(0));
+        Value *to =
+            b.CreateBinaryIntrinsic(Intrinsic::smin, b.CreateSub(scalar(bounds.second), s.low), s.length);
         parts[name] = {from, to};
     }
     std::string inner;
