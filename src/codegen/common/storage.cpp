@@ -336,7 +336,14 @@ static ir::Expr paddedLength(const Slot &s, size_t i) {
 
 std::vector<ir::Expr> slotStrides(const Slot &s) {
     std::vector<ir::Expr> strides(s.lengths.size(), ir::Expr(1));
-    for (size_t i = s.lengths.size(); i-- > 1;) strides[i - 1] = strides[i] * paddedLength(s, i);
+    for (size_t i = s.lengths.size(); i-- > 1;) {
+        ir::Expr length = paddedLength(s, i);
+        if (s.spread && i + 1 == s.lengths.size()) {
+            int64_t line = 64 / elemBytes(s.elem);
+            length = (ir::ceilDiv(length, line) / 2 * 2 + 1) * line;
+        }
+        strides[i - 1] = strides[i] * length;
+    }
     return strides;
 }
 ir::Expr slotBytes(const Slot &s) {

@@ -23,6 +23,9 @@ struct Slot {
     std::vector<ir::Expr> lengths; // of each axis, at most; over sizes, ranks, rank
     std::vector<int64_t>
         multiples; // to which each length is rounded up; what lies beyond the length means nothing
+    // Rows an odd number of cache lines apart: a column then meets all sets of a cache, where a power of two
+    // would have it evict itself.
+    bool spread = false;
 };
 
 /// A product computed by register tiles, result[row, column] += a[row, over] * b[over, column]; other axes

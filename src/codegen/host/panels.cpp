@@ -91,6 +91,7 @@ private:
         RegisterTile tile = registerTile(target, dot.result()->type.elem);
         for (int slot : into) {
             Slot &s = storage.slots[static_cast<size_t>(slot)];
+            s.spread = true;
             for (size_t i = 0; i < s.axes.size(); ++i)
                 if (s.axes[i] == p.row)
                     s.multiples[i] = tile.rows;
@@ -109,7 +110,8 @@ private:
             storage.slots.push_back({dot.result()->type.elem,
                                      {outer, fast},
                                      {length(outer), length(fast)},
-                                     {outerMultiple, fastMultiple}});
+                                     {outerMultiple, fastMultiple},
+                                     true});
             return static_cast<int>(storage.slots.size()) - 1;
         };
         int64_t line = 64 / elemBytes(dot.result()->type.elem);
