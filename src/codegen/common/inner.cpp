@@ -2,6 +2,7 @@
 // is contiguous. Loops over a tile are ordered by it, and slots are laid out by it.
 //
 //     write %y, %p, %ld, %one          %y: f32[i, j] runs j fastest, and so does %acc that %y is a cast of
+//     %m = where (ge %i, %j), %d, %z   runs as %d does: a comparison of indices has no memory to run along
 #include "codegen/common/inner.h"
 #include <algorithm>
 
@@ -59,11 +60,16 @@ public:
             if (op.kind == OpKind::Loop || op.results.empty() || !op.result()->type.isTile()) continue;
             const ir::Value *r = op.result();
             if (op.kind == OpKind::Read) propose(r, contiguousAxis(op, r->type));
-            const ir::Value *widest = nullptr;
-            for (const ir::Value *x : aligned(op))
-                if (!x->type.axes.empty() && (!widest || x->type.axes.size() > widest->type.axes.size()))
+            const ir::Value *widest = nullptr; // and from memory rather than from indices
+            for (const ir::Value *x : aligned(op)) {
+                size_t n = x->type.axes.size(), most = widest ? widest->type.axes.size() : 0;
+                if (n > most || (n > 0 && n == most && fromIndices.contains(widest) && !fromIndices.contains(x)))
                     widest = x;
-            if (widest) propose(r, of(widest));
+            }
+            if (op.kind == OpKind::Index || (widest && fromIndices.contains(widest)))
+                fromIndices.insert(r);
+            else if (widest)
+                propose(r, of(widest));
             if (op.kind == OpKind::Reduce) propose(r, of(op.operands[0]));
             if (op.kind == OpKind::Dot) {
                 DotAxes d = dotAxes(op);
@@ -78,6 +84,7 @@ public:
 
 private:
     std::unordered_map<const ir::Value *, std::string> &inner;
+    std::unordered_set<const ir::Value *> fromIndices; // computed, so that any order is as good: `i >= j`
 
     std::string of(const ir::Value *v) const {
         auto it = inner.find(v);
