@@ -30,6 +30,8 @@ int compileTo(Compilation &c, const Options &o, const std::string &file, Step la
     return ok ? 0 : text ? kExitFailed : kExitEnvironment;
 }
 
+std::string counted(size_t n, const char *what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
 /// The kernel called `name`, or the only one; nullptr with a message.
 const ir::Op *findKernel(const ir::Module &m, std::string &name) {
     const ir::Op *found = nullptr;
@@ -80,7 +82,8 @@ public:
                     if (int status = addCase(shape, mode)) return status;
         int status = launchRanks(run.launch, [&](int rank) { return rankMain(rank); });
         if (status == 0)
-            std::printf("%s: %zu cases on %d ranks: %s\n", kernelName.c_str(), cases.size(), run.launch.ranks, run.check ? "all as the reference" : "done");
+            std::printf("%s: %s on %s: %s\n", kernelName.c_str(), counted(cases.size(), "case").c_str(), counted(static_cast<size_t>(run.launch.ranks), "rank").c_str(),
+                        run.check ? "all as the reference" : "done");
         return status;
     }
 

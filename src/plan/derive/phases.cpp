@@ -109,25 +109,31 @@ private:
     }
 
     void setLevels() {
-        for (size_t i = 0; i < nodes.size(); ++i) {
-            Node &n = nodes[i];
+        std::unordered_map<const Value *, int> readAt; // the highest level that reads a tensor so far
+        for (Node &n : nodes) {
             for (const Value *v : n.uses) n.level = std::max(n.level, nodes[definer.at(v)].level);
             if (n.op->kind == OpKind::ReduceRanks) ++n.level;
             for (const Value *t : n.writes)
-                for (size_t j = 0; j < i; ++j)
-                    if (std::find(nodes[j].reads.begin(), nodes[j].reads.end(), t) != nodes[j].reads.end())
-                        n.level = std::max(n.level, nodes[j].level);
+                if (auto it = readAt.find(t); it != readAt.end()) n.level = std::max(n.level, it->second);
+            for (const Value *t : n.reads) {
+                int &level = readAt.try_emplace(t, n.level).first->second;
+                level = std::max(level, n.level);
+            }
         }
     }
 
     void setLast() {
         constexpr int any = 1 << 30;
-        for (size_t i = 0; i < nodes.size(); ++i) {
-            nodes[i].last = any;
-            for (const Value *t : nodes[i].reads)
-                for (size_t j = i + 1; j < nodes.size(); ++j)
-                    if (std::find(nodes[j].writes.begin(), nodes[j].writes.end(), t) != nodes[j].writes.end())
-                        nodes[i].last = std::min(nodes[i].last, nodes[j].level);
+        std::unordered_map<const Value *, int> writtenAt; // the lowest level that writes a tensor further on
+        for (size_t i = nodes.size(); i-- > 0;) {
+            Node &n = nodes[i];
+            n.last = any;
+            for (const Value *t : n.reads)
+                if (auto it = writtenAt.find(t); it != writtenAt.end()) n.last = std::min(n.last, it->second);
+            for (const Value *t : n.writes) {
+                int &level = writtenAt.try_emplace(t, n.level).first->second;
+                level = std::min(level, n.level);
+            }
         }
     }
 
