@@ -102,7 +102,7 @@ private:
         ir::Expr depth = lengthOf(dot, p.over);
         if (!depth.isConst() || depth.value() > kDepth) {
             p.block = kDepth;
-            depth = min(depth, ir::Expr(kDepth));
+            depth = ir::Expr(kDepth); // also where there is less: rows then lie constants apart
         }
         auto length = [&](const std::string &axis) { return axis == p.over ? depth : lengthOf(dot, axis); };
         auto add = [&](const std::string &outer, int64_t outerMultiple, const std::string &fast,

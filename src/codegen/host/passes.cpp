@@ -13,6 +13,7 @@
 #include <llvm/Transforms/Scalar/DCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/IndVarSimplify.h>
+#include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
@@ -43,7 +44,8 @@ void optimise(Module &m, const Target &t) {
     p.addPass(SROAPass(SROAOptions::ModifyCFG));
     if (t.optimise > 0) {
         p.addPass(EarlyCSEPass());
-        p.addPass(InstCombinePass());
+        // Not InstCombine: it makes max(m, where(c, x, -inf)) a choice between two m, which is no reduction.
+        p.addPass(InstSimplifyPass());
         p.addPass(SimplifyCFGPass());
         p.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), true));
         if (t.optimise > 1) {
