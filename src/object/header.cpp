@@ -128,7 +128,8 @@ private:
         std::string sizes;
         for (const Argument &a : layout.args) {
             if (auto why = reservedForMember(a.name); !why.empty())
-                diags.report(a.loc, Diag::HeaderReserved, a.name, "an argument", why);
+                diags.report(a.loc, Diag::HeaderReserved, a.name,
+                             a.kind == Argument::Size ? "a size" : "an argument", why);
             claim(taken, a.name, fmt::format("argument `{}`", a.name), a.loc);
             if (a.strideOffset)
                 claim(taken, a.name + "_stride", fmt::format("the strides of `{}`", a.name), a.loc);

@@ -131,6 +131,14 @@ Bounds product(const Facts &facts, const Bounds &x, const Term &factor) {
     return out;
 }
 
+// q, if e is q * n for an n that is not negative.
+std::optional<Expr> quotient(const Facts &facts, const Expr &e, const Expr &n) {
+    if (e.kind() != ExprKind::Mul || !facts.atLeast(n, 0)) return std::nullopt;
+    if (facts.equal(e.rhs(), n)) return e.lhs();
+    if (facts.equal(e.lhs(), n)) return e.rhs();
+    return std::nullopt;
+}
+
 // What is known of an integer scalar that is made of others.
 Bounds combine(const Facts &facts, BinaryOp op, const Term &a, const Term &b) {
     Bounds x = boundsOf(a), y = boundsOf(b), out;
@@ -146,11 +154,20 @@ Bounds combine(const Facts &facts, BinaryOp op, const Term &a, const Term &b) {
     case BinaryOp::Mod: {
         bool up = false;
         for (const Expr &e : x.low) up |= facts.atLeast(e, 0);
-        if (!up || !b.isSymbolic() || !facts.atLeast(b.symbol(), 1)) return out;
+        if (!up || !b.isSymbolic()) return out;
+        // 0 <= x < q * n says that n is not 0, and that x / n < q; n itself may be any size.
+        bool counted = false;
+        for (const Expr &e : x.high)
+            if (auto q = quotient(facts, e, b.symbol())) {
+                counted = true;
+                if (op == BinaryOp::Div) out.high.push_back(*q);
+            }
+        bool positive = facts.atLeast(b.symbol(), 1);
+        if (!positive && !counted) return out;
         out.low.push_back(0);
         if (op == BinaryOp::Mod)
             out.high.push_back(b.symbol());
-        else
+        else if (positive)
             for (const Expr &e : x.high) out.high.push_back(ceilDiv(e, b.symbol()));
         return out;
     }

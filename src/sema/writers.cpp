@@ -110,7 +110,6 @@ private:
         const IndexShape &x = a.shapes[d], &y = b.shapes[d];
         if (a.indices[d] == b.indices[d]) return Relation::Same;
         if (x.kind == IndexShape::Other || y.kind == IndexShape::Other) return Relation::Unknown;
-        const Expr &extent = a.tensor->dims[d].extent;
         bool own = a.tensor->isPrivate();
         if (x.kind == IndexShape::Constant && y.kind == IndexShape::Constant) {
             if (ctx.facts.equal(x.offset, y.offset)) return Relation::Same;
@@ -120,11 +119,16 @@ private:
         }
         if (x.kind == IndexShape::Axis && y.kind == IndexShape::Axis && x.root == y.root) {
             if (ctx.facts.equal(x.offset, y.offset)) return Relation::Same;
+            // `Y[i]` and `Y[i + 4]` for i in 4: moved by all that the loop runs over.
+            Expr extent = x.root->def ? x.root->def->expr("extent") : loopOf(x.root).spec->extent;
+            if (ctx.facts.atLeast(x.offset, y.offset + extent) ||
+                ctx.facts.atLeast(y.offset, x.offset + extent))
+                return Relation::Disjoint;
             return ctx.facts.atLeast(y.offset, x.offset + 1) ? Relation::Ahead : Relation::Overlap;
         }
         auto whole = [&](const IndexShape &s) {
             return s.kind == IndexShape::Axis && s.offset.isConst(0) &&
-                   covers(ctx.facts, s.root, extent, own);
+                   covers(ctx.facts, s.root, a.tensor->dims[d].extent, own);
         };
         return whole(x) || whole(y) ? Relation::Overlap : Relation::Unknown;
     }

@@ -79,7 +79,7 @@ TEST_CASE("names that C and C++ cannot take are refused") {
                                      "C++ it is a name of tdl.h [TDL0980]\n");
     CHECK(refusal("f", param("new")) == "a.tdl:2:5: error: `new` cannot be the name of an argument: to C and "
                                         "C++ it is a keyword [TDL0980]\n");
-    CHECK(refusal("f", "", "INT64_MAX") == "a.tdl:1:8: error: `INT64_MAX` cannot be the name of an argument: "
+    CHECK(refusal("f", "", "INT64_MAX") == "a.tdl:1:8: error: `INT64_MAX` cannot be the name of a size: "
                                            "to C and C++ it is a name of the standard headers [TDL0980]\n");
     CHECK(refusal("f", "%A = tensor(name = A, mode = in, dims = [2, 3]) : tensor<f32> @2:1\n" +
                            param("A_stride")) ==
