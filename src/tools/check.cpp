@@ -82,7 +82,8 @@ public:
                     if (int status = addCase(shape, mode)) return status;
         int status = launchRanks(run.launch, [&](int rank) { return rankMain(rank); });
         if (status == 0)
-            std::printf("%s: %s on %s: %s\n", kernelName.c_str(), counted(cases.size(), "case").c_str(), counted(static_cast<size_t>(run.launch.ranks), "rank").c_str(),
+            std::printf("%s: %s on %s: %s\n", kernelName.c_str(), counted(cases.size(), "case").c_str(),
+                        counted(static_cast<size_t>(run.launch.ranks), "rank").c_str(),
                         run.check ? "all as the reference" : "done");
         return status;
     }

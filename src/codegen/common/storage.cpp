@@ -281,7 +281,7 @@ private:
         std::vector<ir::Expr> lengths;
         for (const std::string &a : axes) lengths.push_back(lengthOf(a, *at));
         std::vector<int64_t> multiples(axes.size(), 1);
-        multiples.back() = 64 / elemBytes(v->type.elem); // rows begin on cache lines
+        multiples.back() = lineElements(v->type.elem); // rows begin on cache lines
         out.slots.push_back({v->type.elem, std::move(axes), std::move(lengths), std::move(multiples)});
         return static_cast<int>(out.slots.size()) - 1;
     }
@@ -339,7 +339,7 @@ std::vector<ir::Expr> slotStrides(const Slot &s) {
     for (size_t i = s.lengths.size(); i-- > 1;) {
         ir::Expr length = paddedLength(s, i);
         if (s.spread && i + 1 == s.lengths.size()) {
-            int64_t line = 64 / elemBytes(s.elem);
+            int64_t line = lineElements(s.elem);
             length = (ir::ceilDiv(length, line) / 2 * 2 + 1) * line;
         }
         strides[i - 1] = strides[i] * length;

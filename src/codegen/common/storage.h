@@ -17,6 +17,9 @@
 
 namespace tdl::codegen {
 
+/// Elements of a cache line.
+inline int64_t lineElements(Elem e) { return 64 / elemBytes(e); }
+
 struct Slot {
     Elem elem = Elem::F32;
     std::vector<std::string> axes; // outermost first

@@ -96,7 +96,7 @@ private:
                 if (s.axes[i] == p.row)
                     s.multiples[i] = tile.rows;
                 else if (s.axes[i] == p.column)
-                    s.multiples[i] = std::max<int64_t>(tile.columns(), 64 / elemBytes(s.elem));
+                    s.multiples[i] = std::max<int64_t>(tile.columns(), lineElements(s.elem));
         }
         // what is summed at a time should fit the first cache
         ir::Expr depth = lengthOf(dot, p.over);
@@ -114,7 +114,7 @@ private:
                                      true});
             return static_cast<int>(storage.slots.size()) - 1;
         };
-        int64_t line = 64 / elemBytes(dot.result()->type.elem);
+        int64_t line = lineElements(dot.result()->type.elem);
         bool rowFast = storage.inner.at(p.a) == p.row;
         p.aSlot = rowFast ? add(p.over, 1, p.row, std::max<int64_t>(line, tile.rows))
                           : add(p.row, tile.rows, p.over, line);

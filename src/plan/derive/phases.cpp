@@ -115,10 +115,7 @@ private:
             if (n.op->kind == OpKind::ReduceRanks) ++n.level;
             for (const Value *t : n.writes)
                 if (auto it = readAt.find(t); it != readAt.end()) n.level = std::max(n.level, it->second);
-            for (const Value *t : n.reads) {
-                int &level = readAt.try_emplace(t, n.level).first->second;
-                level = std::max(level, n.level);
-            }
+            for (const Value *t : n.reads) readAt[t] = std::max(readAt[t], n.level);
         }
     }
 
